@@ -16,7 +16,10 @@ struct reason {
 	const char *what; /* key of the taint, name of the resource; NULL: neither */
 	int64_t n;        /* nodes */
 	int64_t missing;  /* of the resource: the least that a node lacks */
-	bool differ;      /* .what is the first of several pods */
+	/* Of KAR_UNLIKED_THERE: where the first pod is looked for that keeps others away; .differ: there are more such places. */
+	const struct sched_spot *spot;
+	uint32_t node;
+	bool differ;
 };
 
 struct reasons {
@@ -33,22 +36,37 @@ struct looking {
 	struct kar_arena *a;
 };
 
-static void add_reason(struct reasons *r, enum kar_obstacle o, const char *what, int64_t missing)
+/* NULL: it has no room any more. */
+static struct reason *add_reason(struct reasons *r, enum kar_obstacle o, const char *what, int64_t missing)
 {
 	for (uint32_t i = 0; i < r->n; i++) {
 		struct reason *x = &r->all[i];
 
-		if (x->obstacle != o ||
-			(o != KAR_UNLIKED_THERE && what && (!x->what || strcmp(x->what, what) != 0)))
+		if (x->obstacle != o || (what && (!x->what || strcmp(x->what, what) != 0)))
 			continue;
 		x->n++;
-		x->differ |= o == KAR_UNLIKED_THERE && x->what && what && strcmp(x->what, what) != 0;
 		if (missing < x->missing)
 			x->missing = missing;
-		return;
+		return x;
 	}
-	if (r->n < MAX_REASONS) /* beyond: the text ends long before */
-		r->all[r->n++] = (struct reason){ o, what, 1, missing, false };
+	if (r->n == MAX_REASONS) /* the text ends long before */
+		return NULL;
+	r->all[r->n] = (struct reason){ .obstacle = o, .what = what, .n = 1, .missing = missing };
+	return &r->all[r->n++];
+}
+
+/* A pod there, or in the domain of the node, keeps others away. */
+static void note_place(const struct kar_sched *s, struct reason *x, const struct sched_spot *spot,
+	uint32_t node)
+{
+	if (!x || !spot)
+		return;
+	if (!x->spot) {
+		x->spot = spot;
+		x->node = node;
+	}
+	x->differ |= x->spot != spot ||
+		sched_label(&s->nodes[x->node], spot->key) != sched_label(&s->nodes[node], spot->key);
 }
 
 /* What one more pod finds on the node; @empty: beside as many of its class as have room there, and no others. */
@@ -88,22 +106,9 @@ static const char *domain_name(const char *key)
 	return strcmp(key, KAR_HOSTNAME_LABEL) == 0 ? "node" : key;
 }
 
-/* A pod on the node keeps those of the class away by its anti-affinity: its name, or NULL. */
-static const char *name_carrier(const struct kar_sched *s, const struct sched_class *c, uint32_t node,
-	const struct sched_spot *spot, struct kar_arena *a)
-{
-	for (uint32_t i = 0; s->who && i < c->needs->n_sets; i++) {
-		for (const struct sched_spot *x = c->sets[i]->spots; x; x = x->next) {
-			if (x == spot)
-				return s->who(s->who_arg, c->sets[i]->of, x->key,
-					sched_label(&s->nodes[node], x->key), a);
-		}
-	}
-	return NULL;
-}
-
 /* What other pods have against one more of the class on the node. */
-static enum kar_obstacle examine_rules(const struct looking *l, uint32_t node, const char **what)
+static enum kar_obstacle examine_rules(const struct looking *l, uint32_t node, const char **what,
+	const struct sched_spot **there)
 {
 	const struct sched_class *c = l->c;
 	const struct sched_rule *rule = NULL, *spread;
@@ -111,7 +116,7 @@ static enum kar_obstacle examine_rules(const struct looking *l, uint32_t node, c
 	enum kar_obstacle o = sched_rule_obstacle(l->s, c, node, &rule, &spot);
 
 	if (o == KAR_UNLIKED_THERE)
-		*what = name_carrier(l->s, c, node, spot, l->a);
+		*there = spot;
 	else if (o != KAR_FITS)
 		*what = domain_name(rule->spot->key);
 	if (o != KAR_FITS || !l->spread)
@@ -142,6 +147,7 @@ static void examine(const struct looking *l, uint32_t node, struct reasons *r)
 	const char *what = NULL;
 	enum kar_obstacle o = empty ? kar_sched_match_at_best(offer, c->needs, &what)
 				    : kar_sched_match(offer, c->needs, &what);
+	const struct sched_spot *spot = NULL;
 	int64_t missing = 0;
 	uint32_t resource;
 
@@ -160,8 +166,8 @@ static void examine(const struct looking *l, uint32_t node, struct reasons *r)
 		add_reason(r, KAR_TAKEN, what, 0);
 	else if (empty || sched_copies(s, c, node, false) <= 0)
 		add_reason(r, KAR_PORT_IN_USE, NULL, 0);
-	else if ((o = examine_rules(l, node, &what)) != KAR_FITS)
-		add_reason(r, o, what, 0);
+	else if ((o = examine_rules(l, node, &what, &spot)) != KAR_FITS)
+		note_place(s, add_reason(r, o, what, 0), spot, node);
 }
 
 static int most_nodes_first(const void *a, const void *b)
@@ -188,9 +194,25 @@ static void put_lack(const struct reason *x, int64_t pods, bool first, struct ka
 		x->what, kar_amount_text(x->what, all, true, text));
 }
 
-/* Because of other pods. */
-static void put_company(const struct reason *x, struct kar_buf *out)
+/* A pod whose anti-affinity keeps those of the class away from the first place of the reason: its name, or NULL. */
+static const char *name_carrier(const struct kar_sched *s, const struct sched_class *c,
+	const struct reason *x, struct kar_arena *a)
 {
+	for (uint32_t i = 0; s->who && x->spot && i < c->needs->n_sets; i++) {
+		for (const struct sched_spot *y = c->sets[i]->spots; y; y = y->next) {
+			if (y == x->spot)
+				return s->who(s->who_arg, c->sets[i]->of, y->key,
+					sched_label(&s->nodes[x->node], y->key), a);
+		}
+	}
+	return NULL;
+}
+
+/* Because of other pods. */
+static void put_company(const struct looking *l, const struct reason *x, struct kar_buf *out)
+{
+	const char *pod = x->obstacle == KAR_UNLIKED_THERE ? name_carrier(l->s, l->c, x, l->a) : NULL;
+
 	kar_buf_printf(out, "%" PRId64 " ", x->n);
 	if (x->obstacle == KAR_TAKEN)
 		kar_buf_printf(out, "taken (one copy per %s)", x->what);
@@ -201,11 +223,11 @@ static void put_company(const struct reason *x, struct kar_buf *out)
 	else if (x->obstacle == KAR_SPREAD_TOO_FAR)
 		kar_buf_printf(out, "with more copies than its topology spread allows (per %s)", x->what);
 	else
-		kar_buf_printf(out, "excluded by anti-affinity of %s%s", x->what ? x->what : "other pods",
-			x->differ ? " and others" : "");
+		kar_buf_printf(out, "excluded by anti-affinity of %s%s", pod ? pod : "other pods",
+			pod && x->differ ? " and others" : "");
 }
 
-static void put_reason(const struct reason *x, const struct kar_pod_needs *needs, int64_t pods, bool first,
+static void put_reason(const struct looking *l, const struct reason *x, int64_t pods, bool first,
 	struct kar_buf *out)
 {
 	static const char *const texts[KAR_N_OBSTACLES] = { [KAR_OTHER_NODE] = "other than spec.nodeName",
@@ -219,9 +241,9 @@ static void put_reason(const struct reason *x, const struct kar_pod_needs *needs
 		kar_buf_printf(out, "%" PRId64 " tainted (%s)", x->n, x->what);
 	else if (x->obstacle == KAR_PORT_IN_USE)
 		kar_buf_printf(out, "%" PRId64 " with host port %" PRId32 " in use", x->n,
-			needs->ports[0].port);
+			l->c->needs->ports[0].port);
 	else if (x->obstacle >= KAR_TAKEN)
-		put_company(x, out);
+		put_company(l, x, out);
 	else
 		kar_buf_printf(out, "%" PRId64 " %s", x->n, texts[x->obstacle]);
 }
@@ -277,7 +299,7 @@ static void put_obstacles(struct sched_try *t, uint32_t role, int64_t pods, bool
 	qsort(r->all, r->n, sizeof(r->all[0]), most_nodes_first);
 	for (uint32_t i = 0; i < r->n; i++) {
 		kar_buf_puts(out, i ? ", " : "");
-		put_reason(&r->all[i], c->needs, pods, !i, out);
+		put_reason(&l, &r->all[i], pods, !i, out);
 	}
 	sum_up(r, c, why);
 }

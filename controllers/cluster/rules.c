@@ -72,10 +72,12 @@ static void use(struct kar_rules *r, const struct kar_pod_set *set, int by)
 		drop(r, e);
 }
 
-void kar_rules_use(struct kar_rules *r, const struct kar_pod_needs *needs, int by)
+void kar_rules_use(struct kar_rules *r, const struct kar_pod_needs *needs, bool unsure, int by)
 {
-	for (uint32_t i = 0; i < needs->n_rules; i++)
-		use(r, &needs->rules[i].of, by);
+	for (uint32_t i = 0; i < needs->n_rules; i++) {
+		if (needs->rules[i].of.unsure == unsure)
+			use(r, &needs->rules[i].of, by);
+	}
 }
 
 bool kar_rules_are_pending(const struct kar_rules *r)

@@ -24,8 +24,11 @@ struct kar_rules_pod {
 struct kar_rules *kar_rules_new(struct kar_intern *strings) KAR_MUSTUSE KAR_RETNN KAR_NONNULL;
 void kar_rules_free(struct kar_rules *r); /* accepts NULL */
 
-/* @by 1: needs with these rules are in use; -1: no longer. The rules are those of kar_rules_apply(). */
-void kar_rules_use(struct kar_rules *r, const struct kar_pod_needs *needs, int by) KAR_NONNULL;
+/*
+ * @by 1: needs with these rules are in use; -1: no longer. The rules are those of kar_rules_apply(). @unsure: about sets that are unsure, or about
+ * the others: the former count only while there are pods that keep them away.
+ */
+void kar_rules_use(struct kar_rules *r, const struct kar_pod_needs *needs, bool unsure, int by) KAR_NONNULL;
 /* Are there sets that should be active and are not, or the reverse? */
 bool kar_rules_are_pending(const struct kar_rules *r) KAR_NONNULL;
 /* Is the pod in one of them? */

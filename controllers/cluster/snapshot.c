@@ -1,6 +1,7 @@
 #include "controllers/cluster/snapshot.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include <bsd/sys/tree.h>
 
@@ -22,7 +23,7 @@ struct kar_snapshot {
 	struct kar_intern *strings;
 	struct kar_sched *sched;
 	struct kar_rules *rules;
-	const struct kar_store *pods; /* NULL: nobody has said */
+	const struct kar_store *nodes, *pods; /* NULL: nobody has said */
 	struct entries entries;
 	size_t n, n_idle; /* entries, and those without a pod */
 };
@@ -64,7 +65,7 @@ static struct entry *entry_of(struct kar_snapshot *s, const struct kar_pod_needs
 		return e;
 	e = kar_xcalloc(1, sizeof(*e));
 	e->needs = kar_share_get(s->strings, &kar_needs_shape, &room);
-	kar_rules_use(s->rules, e->needs, 1);
+	kar_rules_use(s->rules, e->needs, false, 1);
 	RB_INSERT(entries, &s->entries, e);
 	s->n++;
 	s->n_idle++;
@@ -74,7 +75,9 @@ static struct entry *entry_of(struct kar_snapshot *s, const struct kar_pod_needs
 static void forget(struct kar_snapshot *s, struct entry *e)
 {
 	RB_REMOVE(entries, &s->entries, e);
-	kar_rules_use(s->rules, e->needs, -1);
+	if (e->pods)
+		kar_rules_use(s->rules, e->needs, true, -1);
+	kar_rules_use(s->rules, e->needs, false, -1);
 	s->n--;
 	if (e->class)
 		kar_sched_class_put(s->sched, e->class);
@@ -98,8 +101,10 @@ static void count_pod(struct kar_snapshot *s, const struct kar_pod_needs *needs)
 {
 	struct entry *e = entry_of(s, needs);
 
-	if (!e->pods)
+	if (!e->pods) {
 		s->n_idle--;
+		kar_rules_use(s->rules, e->needs, true, 1);
+	}
 	e->pods++;
 }
 
@@ -109,8 +114,10 @@ static void uncount_pod(struct kar_snapshot *s, const struct kar_pod_needs *need
 
 	assert(e->pods);
 	e->pods--;
-	if (!e->pods)
-		s->n_idle++;
+	if (e->pods)
+		return;
+	s->n_idle++;
+	kar_rules_use(s->rules, e->needs, true, -1);
 }
 
 static kar_class class_of(struct kar_snapshot *s, const struct kar_pod_needs *needs)
@@ -289,6 +296,56 @@ bool kar_snapshot_settle_rules(struct kar_snapshot *s)
 	return true;
 }
 
+static const char *label_of(const struct kar_snapshot *s, const char *node, const char *key)
+{
+	const struct kar_object *o = node ? kar_store_get(s->nodes, NULL, node) : NULL;
+	const struct kar_node_offer *offer = o ? &kar_as_node(o)->offer : NULL;
+
+	for (uint32_t i = 0; offer && i < offer->n_labels; i++) {
+		if (strcmp(offer->labels[i].key, key) == 0)
+			return offer->labels[i].value;
+	}
+	return NULL;
+}
+
+static bool keeps_away(const struct kar_snapshot *s, const struct kar_pod *pod, const struct kar_pod_set *of,
+	const char *key, struct kar_arena *a)
+{
+	const struct kar_pod_needs *needs = needs_of(s, pod, pod->needs, a);
+
+	for (uint32_t i = 0; i < needs->n_rules; i++) {
+		const struct kar_pod_rule *r = &needs->rules[i];
+
+		if (r->kind == KAR_ANTI_AFFINITY && strcmp(r->key, key) == 0 &&
+			kar_shape_compare(&kar_set_shape, &r->of, of) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The first by name. */
+static const char *name_carrier(void *arg, const struct kar_pod_set *of, const char *key, const char *value,
+	struct kar_arena *a)
+{
+	const struct kar_snapshot *s = arg;
+	const char *first = NULL;
+	const struct kar_object *o;
+
+	for (struct kar_iter it = kar_store_all(s->pods); kar_iter_next(&it, &o);) {
+		const struct kar_pod *pod = kar_as_pod(o);
+		const char *name, *label;
+
+		if (!pod->needs || !pod->needs->n_rules || !keeps_away(s, pod, of, key, a))
+			continue;
+		label = label_of(s, kar_pod_room(pod), key);
+		if (!label || strcmp(label, value) != 0)
+			continue;
+		name = kar_arena_printf(a, "%s/%s", o->ns, o->name);
+		first = first && strcmp(first, name) < 0 ? first : name;
+	}
+	return first;
+}
+
 static void on_node(void *arg, const struct kar_object *old, const struct kar_object *new)
 {
 	kar_snapshot_node(arg, old ? kar_as_node(old) : NULL, new ? kar_as_node(new) : NULL);
@@ -304,7 +361,9 @@ void kar_snapshot_listen(struct kar_snapshot *s, struct kar_store *nodes, struct
 	assert(!kar_store_count(nodes) && !kar_store_count(pods));
 	kar_store_listen(nodes, on_node, s);
 	kar_store_listen(pods, on_pod, s);
+	s->nodes = nodes;
 	s->pods = pods;
+	kar_sched_name_pods(s->sched, name_carrier, s);
 }
 
 void kar_snapshot_free(struct kar_snapshot *s)
