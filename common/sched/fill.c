@@ -297,6 +297,39 @@ int32_t sched_fill_ruled(struct sched_try *t, uint32_t role, int32_t n)
 	return n - left;
 }
 
+/* Of the pods of one role. */
+static bool spread_holds(const struct sched_try *t, uint32_t role, struct kar_arena *a)
+{
+	const struct sched_class *c = &t->s->classes[t->gang->roles[role].class];
+	const struct sched_spread *x = sched_spread(t->s, c, a);
+	bool holds = true;
+
+	for (uint32_t i = 0; x && i < t->n_places && holds; i++) {
+		uint32_t node = sched_find_node(t->s, t->places[i].node);
+
+		for (uint32_t k = 0; t->places[i].role == role && k < x->n; k++) {
+			const struct spread_rule *r = &x->rules[k];
+
+			holds &= r->members[r->domain[node]] - fewest(r) <= r->rule->rule->max_skew;
+		}
+	}
+	return holds;
+}
+
+bool sched_spreads_hold(const struct sched_try *t)
+{
+	bool holds = true;
+
+	for (uint32_t i = 0; t->gang->n_roles > 1 && i < t->gang->n_roles && holds; i++) {
+		struct kar_arena a = { 0 };
+
+		if (has_kind(&t->s->classes[t->gang->roles[i].class], KAR_SPREAD))
+			holds = spread_holds(t, i, &a);
+		kar_arena_release(&a);
+	}
+	return holds;
+}
+
 bool sched_is_orderless(const struct sched_class *c)
 {
 	return !has_kind(c, KAR_AFFINITY) && !has_kind(c, KAR_SPREAD);

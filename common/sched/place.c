@@ -232,18 +232,43 @@ static bool place_needs(struct sched_try *t, bool *proved)
 	return fits;
 }
 
+/* Those that are placed stay apart as they ask for, whichever of them comes first. */
+static bool place_in_any_order(struct sched_try *t, bool *proved)
+{
+	if (!place_needs(t, proved))
+		return false;
+	*proved = false;
+	return sched_spreads_hold(t);
+}
+
+/* Pods beyond the minimum, if those that it has are not too many for others then. Returns how many. */
+static int32_t add_wanted(struct sched_try *t, uint32_t role)
+{
+	size_t mark = kar_sched_mark(t->s);
+	uint32_t before = t->n_places;
+	int32_t n = sched_fill(t, role, t->gang->roles[role].want);
+
+	if (sched_spreads_hold(t)) {
+		kar_sched_keep(t->s, mark);
+		return n;
+	}
+	kar_sched_undo(t->s, mark);
+	t->n_places = before;
+	return 0;
+}
+
 static bool place_in_scope(struct sched_try *t, struct kar_placement *out)
 {
 	size_t mark = kar_sched_mark(t->s);
 
-	if (!place_needs(t, &out->proved) || !sched_hold(t->s, t->gang, t->a, out)) {
+	if (!place_in_any_order(t, &out->proved) || !sched_hold(t->s, t->gang, t->a, out)) {
 		kar_sched_undo(t->s, mark);
 		t->n_places = 0;
 		return false;
 	}
 	kar_sched_keep(t->s, mark);
 	for (uint32_t i = 0; i < t->gang->n_roles; i++)
-		out->extra += sched_fill(t, i, t->gang->roles[i].want);
+		out->extra += add_wanted(t, i);
 	out->places = t->places;
 	out->n_places = t->n_places;
 	return true;

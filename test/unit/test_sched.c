@@ -112,6 +112,8 @@ static const struct {
 		"l:a1 w:a1*2 w:a2*2" },
 	{ "as_many_in_each_rack", HOSTS, "a1 1xcpu=1 in=x", "w 3xcpu=1 in=x spread=x/rack/1",
 		"w:b2 w:b2 w:a1" },
+	{ "spread_holds_with_those_that_come_later", "a cpu=9 @rack=a; b cpu=9 @rack=b cordoned", "",
+		"w 1xcpu=2 in=y spread=x/rack/1; v 1xcpu=1 in=x +5", "w:a v:a" },
 	{ "full_rack_holds_up_the_other", "a cpu=9 @rack=a; b cpu=1 @rack=b", "",
 		"w 4xcpu=1 in=x spread=x/rack/1",
 		"3/4 pods placed: 1 node lacks cpu (short 1), 1 with more copies than its topology spread allows (per rack)" },
