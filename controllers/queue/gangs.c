@@ -215,7 +215,7 @@ static void observe_edit(struct making *m)
 	const struct kar_workload *w = m->qg->workload;
 	struct queue_runs runs = { .arena = m->arena };
 
-	assert(w && m->classes);
+	assert(m->classes);
 	if (!w->edited || !m->qg->recorded)
 		return;
 	for (size_t i = 0; i < m->roles.n && m->live; i++) {

@@ -171,14 +171,16 @@ static void add_charge(struct queue_account *a, uint32_t row, int64_t amount, st
 static void charge(struct queue_account *a, const struct kar_pod_charge *c, bool template,
 	struct queue_charges *out)
 {
-	const struct kar_resourcequota *q = NULL;
+	const char *quota = NULL; /* that of the row, once it is found */
 	bool matches = false;
 
-	for (uint32_t i = 0, quota = 0; i < a->n; i++) {
+	for (uint32_t i = 0, next = 0; i < a->n; i++) {
 		const struct kar_queue_quota_row *row = &a->ledger->rows[a->first + i];
 
-		while (!q || q->o.name != row->quota) {
-			q = a->quotas[quota++];
+		while (quota != row->quota) {
+			const struct kar_resourcequota *q = a->quotas[next++];
+
+			quota = q->o.name;
 			matches = kar_quota_matches(q, c);
 		}
 		if (!matches)

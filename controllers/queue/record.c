@@ -84,7 +84,7 @@ struct kar_pg_placement queue_record_places(const struct queue_group *qg, const 
 		.deadline = now + (places ? g->timeout : QUEUE_PROVISION_TIMEOUT),
 		.requests = g->requests ? g->requests : "" };
 
-	assert(g && now % KAR_SECOND == 0);
+	assert(now % KAR_SECOND == 0);
 	if (places)
 		(g->pods ? add_pods : add_tasks)(&begins.plan, g, old, places, a);
 	return kar_pg_begin(old, &begins, now);
