@@ -238,13 +238,15 @@ const char *kar_device_classes_part(struct kar_device_classes *c, const char *ba
 	*added = !r && count_parts(c) < PARTS_MAX;
 	if (*added) {
 		const struct kar_device_resource *of = find(c, base);
+		const struct kar_deviceclass *class;
 
 		assert(of);
+		class = of->class; /* what is added moves the others */
 		r = add(c, kar_buf_cstr(&name));
 		r->base = kar_intern_get(c->strings, base);
 		r->selectors = copy_texts(selectors);
 		r->asked = true;
-		r->class = find(c, base)->class;
+		r->class = class;
 	}
 	kar_buf_release(&name);
 	return r ? r->resource : NULL;
