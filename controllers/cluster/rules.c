@@ -1,5 +1,6 @@
 #include "controllers/cluster/rules.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@ struct entry {
 	const struct kar_pod_set *set; /* shared */
 	uint32_t uses;
 	bool active;
+	bool becomes; /* while the sets are .held: .active after the flip */
 };
 RB_HEAD(entries, entry);
 
@@ -17,6 +19,7 @@ struct kar_rules {
 	struct kar_intern *strings;
 	struct entries entries; /* in use or active */
 	size_t n_active, n_pending;
+	bool held; /* nothing is dropped: pods are counted again */
 };
 
 static int compare(const struct entry *a, const struct entry *b)
@@ -68,7 +71,7 @@ static void use(struct kar_rules *r, const struct kar_pod_set *set, int by)
 	assert(by > 0 || e->uses);
 	e->uses += by > 0 ? 1 : UINT32_MAX;
 	r->n_pending += is_pending(e);
-	if (!e->uses && !e->active)
+	if (!e->uses && !e->active && !r->held)
 		drop(r, e);
 }
 
@@ -106,19 +109,39 @@ bool kar_rules_pend_for(const struct kar_rules *r, const struct kar_rules_pod *p
 	return false;
 }
 
+void kar_rules_hold(struct kar_rules *r)
+{
+	struct entry *e;
+
+	r->held = true;
+	RB_FOREACH(e, entries, &r->entries)
+		e->becomes = e->uses > 0;
+}
+
 void kar_rules_flip(struct kar_rules *r)
+{
+	struct entry *e;
+
+	assert(r->held);
+	r->n_active = 0;
+	RB_FOREACH(e, entries, &r->entries) {
+		e->active = e->becomes;
+		r->n_active += e->active;
+	}
+}
+
+void kar_rules_let_go(struct kar_rules *r)
 {
 	struct entry *e, *next;
 
+	r->held = false;
+	r->n_pending = 0;
 	for (e = RB_MIN(entries, &r->entries); e; e = next) {
 		next = RB_NEXT(entries, &r->entries, e);
-		r->n_active += e->uses > 0;
-		r->n_active -= e->active;
-		e->active = e->uses > 0;
-		if (!e->active)
+		r->n_pending += is_pending(e);
+		if (!e->uses && !e->active)
 			drop(r, e);
 	}
-	r->n_pending = 0;
 }
 
 /* --- one pod --------------------------------------------------------------------------------------- */

@@ -33,8 +33,13 @@ void kar_rules_use(struct kar_rules *r, const struct kar_pod_needs *needs, bool 
 bool kar_rules_are_pending(const struct kar_rules *r) KAR_NONNULL;
 /* Is the pod in one of them? */
 bool kar_rules_pend_for(const struct kar_rules *r, const struct kar_rules_pod *pod) KAR_NONNULL;
-/* Now they are. */
+/*
+ * Now they are. Pods in these sets are to be counted without them before kar_rules_flip(), and with them after it. Their own rules are in use while
+ * they are not counted, too: what becomes active is decided by kar_rules_hold(), and nothing is forgotten before kar_rules_let_go().
+ */
+void kar_rules_hold(struct kar_rules *r) KAR_NONNULL;
 void kar_rules_flip(struct kar_rules *r) KAR_NONNULL;
+void kar_rules_let_go(struct kar_rules *r) KAR_NONNULL;
 /* Is any set active? If none is, the labels of pods decide nothing. */
 bool kar_rules_any(const struct kar_rules *r) KAR_NONNULL;
 

@@ -287,11 +287,13 @@ bool kar_snapshot_settle_rules(struct kar_snapshot *s)
 	if (!s->pods || !kar_rules_are_pending(s->rules))
 		return false;
 	pods = concerned(s, &n, &a);
+	kar_rules_hold(s->rules);
 	for (size_t i = 0; i < n; i++)
 		count(s, pods[i], -1);
 	kar_rules_flip(s->rules);
 	for (size_t i = 0; i < n; i++)
 		count(s, pods[i], 1);
+	kar_rules_let_go(s->rules);
 	kar_arena_release(&a);
 	return true;
 }
