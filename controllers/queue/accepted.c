@@ -19,11 +19,14 @@ static void check_class(struct making *m, const char *name)
 			kar_arena_printf(m->arena, KAR_NOT_QUEUED_CLASS, name));
 }
 
-/* Nobody looks at the volumes of pods that are created bound, and a kubelet admits one without its devices. */
-static void check_bound_objects(struct making *m, const struct kar_workload_role *r,
-	const struct kar_pod_needs *needs)
+/*
+ * Nobody looks at the volumes of pods that are created bound, or at what running pods demand of them, and a kubelet admits one without its
+ * devices. What the template itself asks for has been looked at.
+ */
+static void check_bound(struct making *m, size_t role, const struct kar_pod_needs *needs)
 {
-	const char *ns = m->owner->ns, *what = kar_volumes_by_scheduler(m->p->stores, ns, needs);
+	const struct kar_workload_role *r = &m->roles.items[role];
+	const char *what = kar_volumes_by_scheduler(m->p->stores, m->owner->ns, needs);
 
 	if (needs->n_claims)
 		queue_refuse(m->in, KAR_QR_UNSUPPORTED,
@@ -31,8 +34,9 @@ static void check_bound_objects(struct making *m, const struct kar_workload_role
 				"only kube-scheduler allocates devices (resource claim %s of task %s): use " KAR_DEFAULT_SCHEDULER,
 				needs->claims[0].name, r->name));
 	if (!what)
-		what = kar_volumes_add(m->p->stores, ns, needs, m->arena)->unverified;
-	if (what)
+		what = kar_sched_needs(kar_snapshot_sched(m->p->stores->snapshot), m->classes[role])
+			       ->unverified;
+	if (what && m->in->ineligible != KAR_QR_UNSUPPORTED)
 		queue_refuse(m->in, KAR_QR_UNSUPPORTED,
 			kar_arena_printf(m->arena,
 				"%s does not place %s (task %s): use " KAR_DEFAULT_SCHEDULER, r->scheduler,
@@ -42,20 +46,19 @@ static void check_bound_objects(struct making *m, const struct kar_workload_role
 /* Its pods get no node before their volumes have one, or can have one, and before it is known what devices they ask for. */
 static void check_objects(struct making *m, size_t role)
 {
-	const struct kar_workload_role *r = &m->roles.items[role];
 	const struct kar_pod_needs *stored =
 		m->kind->needs(m->owner, role, m->p->stores->templates, m->p->mono).stored;
-	const struct kar_pod_needs *needs = stored ? stored : r->needs;
+	const struct kar_pod_needs *needs = stored ? stored : m->roles.items[role].needs;
 	struct kar_needs_pending pending;
 
-	if (!needs || (!needs->n_volumes && !needs->n_claims))
+	if (!needs)
 		return;
 	pending = kar_needs_pending(m->p->stores, m->owner->ns, needs, m->arena);
 	if (pending.why)
 		queue_refuse(m->in, pending.devices ? KAR_QR_DEVICES_UNKNOWN : KAR_QR_VOLUME_PENDING,
 			pending.why);
 	else if (m->kind->is_direct(m->owner, m->p->served))
-		check_bound_objects(m, r, needs);
+		check_bound(m, role, needs);
 }
 
 /* @ran: pods of these templates have existed; @proven: it needs no question. */

@@ -173,6 +173,22 @@ static void what_it_cannot_check_is_refused(void **state)
 		"only kube-scheduler allocates devices (resource claim x of task t): use default-scheduler");
 }
 
+/* Which namespaces it means is not read: the pods may be among those that it keeps away. */
+static void pods_that_may_refuse_it_are_named(void **state)
+{
+	(void)state;
+	put_node("n1", "2000", "");
+	put_named(w.stores.pods, "lonely", "",
+		",\"spec\":{\"nodeName\":\"n1\",\"containers\":[],\"affinity\":{\"podAntiAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":"
+		"[{\"labelSelector\":{},\"namespaceSelector\":{\"matchLabels\":{\"a\":\"b\"}},\"topologyKey\":\"kubernetes.io/hostname\"}]}}},"
+		"\"status\":{\"phase\":\"Running\"}");
+	put_direct(1, 1, "", "");
+	assert_string_equal(sync_text(true),
+		"patch podgroups/status ns/g (Admitted=False/Unsupported position=0)");
+	check_says(&w.sync.plan.actions[0],
+		"kar-scheduler does not place anti-affinity of other pods (task t): use default-scheduler");
+}
+
 /* Nobody would bind pods that wait for nodes. */
 static void it_never_waits_for_new_nodes_with_pods(void **state)
 {
@@ -323,6 +339,7 @@ int main(void)
 		TEST(gang_is_placed_with_nodes_after_any_number_of_failures),
 		TEST(admission_without_places_takes_no_room),
 		TEST(what_it_cannot_check_is_refused),
+		TEST(pods_that_may_refuse_it_are_named),
 		TEST(it_never_waits_for_new_nodes_with_pods),
 		TEST(pods_of_another_scheduler_call_for_new_nodes),
 		TEST(nobody_is_served_without_the_flag),
