@@ -1,7 +1,7 @@
 """Direct: pods of kar-scheduler are created bound, whole or not at all, without any scheduler. Four nodes of 64 CPUs."""
 
 from harness import expect, expect_equal, wait_until
-from stories.nodes import (Cordon, bound_nodes, expect_no_pod_was_made, gang, nodes_of, placement, plan_of,
+from stories.nodes import (UNREAD, Cordon, bound_nodes, expect_no_pod_was_made, gang, nodes_of, placement, plan_of,
                            wait_for_words, wait_until_alone)
 
 
@@ -43,10 +43,10 @@ def story_direct_gang_that_does_not_fit_waits(s):
         s.apply(direct("waits"))
         wait_for_words(s, "waits", "NoFit", "2 of 3 pods fit now: 2 nodes lack cpu (short 16), 2 cordoned; 1st of 1 in queue default")
         job = direct("claims", replicas=1)
-        job["spec"]["taskSpecs"][0]["template"]["spec"]["topologySpreadConstraints"] = [
-            {"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "x"}}}]
+        job["spec"]["taskSpecs"][0]["template"]["spec"]["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+            {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "x"}}, **UNREAD}]}}
         s.apply(job)
-        wait_for_words(s, "claims", "Unsupported", "kar-scheduler does not place topology spread (task worker): use default-scheduler")
+        wait_for_words(s, "claims", "Unsupported", "kar-scheduler does not place pod anti-affinity (task worker): use default-scheduler")
         for name in ("waits", "claims"):
             expect_no_pod_was_made(s, name)
     s.wait_phase("waits", "Running", running=3)

@@ -3,7 +3,7 @@
 import time
 
 from harness import TEST_KEY, expect, expect_equal, wait_until
-from stories.nodes import bound_nodes, nodes_of, pin_of, wait_until_alone, Cordon
+from stories.nodes import UNREAD, bound_nodes, nodes_of, pin_of, wait_until_alone, Cordon
 
 GATE = "kube-arbitrator.io/gang"
 LABEL = "scheduling.x-k8s.io/pod-group"
@@ -151,13 +151,13 @@ def story_deployment_is_a_gang_by_a_label(s):
 
 
 def apart(label, value):
-    """Not two pods with this label on a node."""
-    term = {"labelSelector": {"matchLabels": {label: value}}, "topologyKey": "kubernetes.io/hostname"}
+    """Not two pods with this label on a node, in words that are not read."""
+    term = {"labelSelector": {"matchLabels": {label: value}}, "topologyKey": "kubernetes.io/hostname", **UNREAD}
     return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
 
 
 def story_start_that_fails_takes_back_the_pods_of_others(s):
-    """Anti-affinity, which is not modelled, keeps the third of a Job from a node: all go, the Job counts no failure, and the next attempt succeeds."""
+    """Anti-affinity that is not read keeps the third of a Job from a node: all go, the Job counts no failure, and the next attempt succeeds."""
     wait_until_alone(s)
     group(s, "apart", 3, scheduleTimeoutSeconds=3)
     with Cordon(s, *nodes_of(s)[2:]):

@@ -4,6 +4,7 @@ import json
 import time
 
 from harness import condition, expect, expect_equal, queuejob, run_cluster, task, wait_until
+from stories.nodes import UNREAD
 
 NATIVE = "podgroups.scheduling.k8s.io"
 
@@ -25,11 +26,11 @@ def backend(s, name):
 
 
 def apart(name, replicas, **sched):
-    """Pods of which one may be on a node: that is not modelled, so only kube-scheduler knows whether it fits."""
+    """Pods of which one may be on a node, in words that are not read, so only kube-scheduler knows whether it fits."""
     job = queuejob(name, task("worker", replicas), sched=sched)
     template = job["spec"]["taskSpecs"][0]["template"]
     template["metadata"]["labels"] = {"apart": name}
-    terms = [{"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"apart": name}}}]
+    terms = [{"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"apart": name}}, **UNREAD}]
     template["spec"]["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
     return job
 

@@ -4,7 +4,7 @@ import contextlib
 import json
 
 from harness import MANIFESTS, audit_time, check_lines, expect, expect_equal, queuejob, task, wait_until
-from stories.nodes import wait_until_alone
+from stories.nodes import UNREAD, wait_until_alone
 
 LABEL = "kube-arbitrator.io/queuejob"
 QUEUES = "queues.kube-arbitrator.io"
@@ -109,7 +109,7 @@ def story_full_queue_says_so(s):
     nowhere, missing = task("worker", 1), task("worker", 1)
     nowhere["template"]["spec"]["nodeSelector"] = {"no": "such-node"}
     missing["template"]["spec"]["affinity"] = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
-        {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"no": "such-pod"}}}]}}
+        {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"no": "such-pod"}}, **UNREAD}]}}
     with queue(s, maxJobs=1) as one:
         s.apply(queuejob("nowhere", nowhere, queue=one))
         s.wait_phase("nowhere", "Pending", reason="Infeasible", position=0)

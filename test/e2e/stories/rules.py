@@ -66,7 +66,7 @@ def story_running_pod_refuses_neighbours(s):
     """A gang waits with the name of the pod that keeps it off a node, also with kar-scheduler, and starts when that is gone."""
     wait_until_alone(s)
     keeper(s, nodes_of(s)[0])
-    s.apply(social("quiet", "quiet", {}, replicas=4, cpu="40"))
+    s.apply(social("quiet", "quiet", {}, replicas=4, cpu="40", sched={"priority": 10}))  # it goes first
     s.apply(social("bound", "quiet", {}, replicas=4, cpu="40", schedulerName="kar-scheduler"))
     for name in ("quiet", "bound"):
         status = s.wait_phase(name, "Pending", reason="NoFit")
