@@ -145,7 +145,11 @@ static void read_namespaces(struct kar_arena *a, const struct pod_wire_pod_term 
 	bool all = t->ns_selector && !one;
 
 	set->own = !t->ns_selector && !t->namespaces.n;
-	set->unsure |= all && !is_empty(t->ns_selector);
+	if (all && !is_empty(t->ns_selector)) {
+		/* Nobody may make pods of other namespaces unsure. What this pod has against them kube-scheduler sees. */
+		set->unsure = set->own = true;
+		return;
+	}
 	for (size_t i = 0; i < t->namespaces.n && !all; i++)
 		all |= names[i] &&
 			!INSERT(a, &kar_text_shape, &set->namespaces, &set->n_namespaces, NAMESPACES_MAX,

@@ -310,7 +310,7 @@ int q_keep_bound(struct q_pass *p, const struct q_group *g, int32_t k, struct q_
 
 	if (!s || !s->bound || !s->node)
 		return -1;
-	if (!kar_sched_fits_on(p->in->snapshot->sched, g->in->runs[spot.run].class, s->node))
+	if (!kar_sched_stays_on(p->in->snapshot->sched, g->in->runs[spot.run].class, s->node))
 		return 0;
 	spot.node = s->node;
 	q_take_spot(p, g, &spot, 1);

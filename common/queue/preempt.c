@@ -229,7 +229,8 @@ static bool retake_all(struct q_pass *p, const struct q_group *g, const struct q
 		kar_class class = g->in->runs[s->run].class;
 
 		for (int32_t n = 0; n < s->n && s->node; n++) {
-			if (!kar_sched_fits_on(p->in->snapshot->sched, class, s->node))
+			if (!(s->bound ? kar_sched_stays_on : kar_sched_fits_on)(p->in->snapshot->sched,
+				    class, s->node))
 				return false;
 			kar_sched_take(p->in->snapshot->sched, s->node, class, 1);
 		}

@@ -75,6 +75,7 @@ struct spread_rule {
 	int64_t *members; /* per domain */
 	bool *exists;     /* per domain: a node of it counts */
 	uint32_t n;       /* domains */
+	int64_t least;    /* members of the domain that has the fewest, as the rule counts them */
 };
 
 struct sched_spread {
@@ -91,6 +92,20 @@ static bool has_labels(const struct sched_class *c, const struct sched_node *n)
 			return false;
 	}
 	return true;
+}
+
+static int64_t fewest(const struct spread_rule *x)
+{
+	int64_t least = INT64_MAX;
+	int32_t n = 0;
+
+	for (uint32_t i = 0; i < x->n; i++) {
+		if (!x->exists[i])
+			continue;
+		n++;
+		least = x->members[i] < least ? x->members[i] : least;
+	}
+	return n < x->rule->rule->min_domains || !n ? 0 : least;
 }
 
 static void read_spread(const struct kar_sched *s, const struct sched_class *c, struct spread_rule *x,
@@ -122,6 +137,7 @@ static void read_spread(const struct kar_sched *s, const struct sched_class *c, 
 		x->members[x->domain[i]] += sched_members_on(n, x->rule->set);
 	}
 	kar_table_release(&values);
+	x->least = fewest(x);
 }
 
 struct sched_spread *sched_spread(const struct kar_sched *s, const struct sched_class *c, struct kar_arena *a)
@@ -142,27 +158,13 @@ struct sched_spread *sched_spread(const struct kar_sched *s, const struct sched_
 	return x->n ? x : NULL;
 }
 
-static int64_t fewest(const struct spread_rule *x)
-{
-	int64_t least = INT64_MAX;
-	int32_t n = 0;
-
-	for (uint32_t i = 0; i < x->n; i++) {
-		if (!x->exists[i])
-			continue;
-		n++;
-		least = x->members[i] < least ? x->members[i] : least;
-	}
-	return n < x->rule->rule->min_domains || !n ? 0 : least;
-}
-
 const struct sched_rule *sched_spread_obstacle(const struct sched_spread *x, uint32_t node)
 {
 	for (uint32_t i = 0; i < x->n; i++) {
 		const struct spread_rule *r = &x->rules[i];
 		uint32_t d = r->domain[node];
 
-		if (d == SCHED_NONE || r->members[d] + r->rule->self - fewest(r) > r->rule->rule->max_skew)
+		if (d == SCHED_NONE || r->members[d] + r->rule->self - r->least > r->rule->rule->max_skew)
 			return r->rule;
 	}
 	return NULL;
@@ -171,8 +173,10 @@ const struct sched_rule *sched_spread_obstacle(const struct sched_spread *x, uin
 static void count_in_spread(struct sched_spread *x, uint32_t node, int32_t n)
 {
 	for (uint32_t i = 0; i < x->n; i++) {
-		if (x->rules[i].rule->self && x->rules[i].counted[node])
-			x->rules[i].members[x->rules[i].domain[node]] += n;
+		if (!x->rules[i].rule->self || !x->rules[i].counted[node])
+			continue;
+		x->rules[i].members[x->rules[i].domain[node]] += n;
+		x->rules[i].least = fewest(&x->rules[i]);
 	}
 }
 
@@ -310,7 +314,7 @@ static bool spread_holds(const struct sched_try *t, uint32_t role, struct kar_ar
 		for (uint32_t k = 0; t->places[i].role == role && k < x->n; k++) {
 			const struct spread_rule *r = &x->rules[k];
 
-			holds &= r->members[r->domain[node]] - fewest(r) <= r->rule->rule->max_skew;
+			holds &= r->members[r->domain[node]] - r->least <= r->rule->rule->max_skew;
 		}
 	}
 	return holds;
@@ -330,6 +334,11 @@ bool sched_spreads_hold(const struct sched_try *t)
 	return holds;
 }
 
+bool sched_is_spread(const struct sched_class *c)
+{
+	return has_kind(c, KAR_SPREAD);
+}
+
 bool sched_is_orderless(const struct sched_class *c)
 {
 	return !has_kind(c, KAR_AFFINITY) && !has_kind(c, KAR_SPREAD);
@@ -346,6 +355,8 @@ bool sched_fill_is_exact(const struct sched_class *c)
 
 bool sched_goes_after(const struct sched_class *c)
 {
+	if (sched_is_spread(c)) /* those that are not are where they are then */
+		return true;
 	for (uint32_t i = 0; c->social && i < c->needs->n_rules; i++) {
 		if (c->rules[i].rule->kind == KAR_AFFINITY && !c->rules[i].self && !c->rules[i].spot->members)
 			return true;
@@ -376,7 +387,7 @@ static int by_room(const void *a, const void *b)
 static const struct sched_rule *needs_seed(const struct sched_class *c)
 {
 	for (uint32_t i = 0; c->social && i < c->needs->n_rules; i++) {
-		if (c->rules[i].rule->kind == KAR_AFFINITY && !c->rules[i].spot->members)
+		if (c->rules[i].rule->kind == KAR_AFFINITY && c->rules[i].self && !c->rules[i].spot->members)
 			return &c->rules[i];
 	}
 	return NULL;

@@ -291,6 +291,7 @@ int32_t sched_fill_ruled(struct sched_try *t, uint32_t role, int32_t n) KAR_NONN
 /* A miss of one role by sched_fill_ruled() is certain. */
 bool sched_fill_is_exact(const struct sched_class *c) KAR_NONNULL;
 /* Would all ways in which its pods may go be one another's permutations? */
+bool sched_is_spread(const struct sched_class *c) KAR_NONNULL;
 bool sched_is_orderless(const struct sched_class *c) KAR_NONNULL;
 /* It can only go where pods are of which there are none, and is none of them. */
 bool sched_goes_after(const struct sched_class *c) KAR_NONNULL;

@@ -119,16 +119,14 @@ struct kar_pod_needs {
 	uint32_t n_tolerations;
 	/* What it asks of other pods; of a pod that is bound anti-affinity alone, which keeps others away. */
 	const struct kar_pod_rule *rules;
-	uint32_t n_rules;
 	/* The sets in which it is, as far as somebody has rules about them. */
 	const struct kar_pod_set *sets;
-	uint32_t n_sets;
+	uint32_t n_rules, n_sets;
 	/* Volumes that have not been looked up: a class of needs with any is for their room alone (controllers/cluster/volumes.h). */
 	const struct kar_volume_need *volumes;
-	uint32_t n_volumes;
 	/* Likewise devices (controllers/cluster/claims.h); those of a bound pod, too. */
 	const struct kar_claim_need *claims;
-	uint32_t n_claims;
+	uint32_t n_volumes, n_claims;
 	const char
 		*node; /* spec.nodeName of a template: only this node, and only its room counts; NULL: any */
 	/* "pod affinity", "topology spread" ...: what else kube-scheduler checks for it; NULL: nothing. A fit is then no promise. */

@@ -228,7 +228,13 @@ static bool place_needs(struct sched_try *t, bool *proved)
 		fits = place_as_they_come(t, proved);
 	}
 	t->seed_key = NULL; /* those beyond the minimum find company now */
-	*proved = !seeds.n_may;
+	if (fits || t->gang->n_roles == 1) {
+		*proved = !seeds.n_may;
+		return fits;
+	}
+	/* Other roles of the set may be where they have no room. */
+	fits = place_as_they_come(t, proved);
+	*proved = false;
 	return fits;
 }
 
@@ -403,6 +409,16 @@ static int64_t copies_by_rules(struct kar_sched *s, kar_class c)
 int64_t kar_sched_copies(struct kar_sched *s, kar_class c)
 {
 	return sched_is_ruled(&s->classes[c]) ? copies_by_rules(s, c) : sched_hot(s, c)->total;
+}
+
+bool kar_sched_stays_on(const struct kar_sched *s, kar_class c, const char *node)
+{
+	const struct sched_class *class = &s->classes[c];
+	uint32_t i = sched_find_node(s, node);
+
+	return i != SCHED_NONE && s->nodes[i].known &&
+		kar_sched_match(&s->nodes[i].offer, class->needs, NULL) == KAR_FITS &&
+		sched_copies(s, class, i, false) > 0;
 }
 
 bool kar_sched_fits_on(const struct kar_sched *s, kar_class c, const char *node)

@@ -124,6 +124,8 @@ bool kar_sched_place(struct kar_sched *s, const struct kar_gang *gang, struct ka
 	struct kar_placement *out) KAR_NONNULL;
 /* Is there room for one more pod of the class on this node? */
 bool kar_sched_fits_on(const struct kar_sched *s, kar_class c, const char *node) KAR_NONNULL;
+/* The same of a pod that is there already: rules about other pods move nobody. */
+bool kar_sched_stays_on(const struct kar_sched *s, kar_class c, const char *node) KAR_NONNULL;
 /*
  * Of nodes with room for equally many pods of the class, the one that changed last is filled first. After this it is the first by name,
  * until they change again: equal nodes give an equal placement, whatever happened before.

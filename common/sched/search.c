@@ -87,13 +87,23 @@ static bool is_orderless(const struct sched_try *t)
 	return true;
 }
 
+/* To count all members of all domains for each step would take too long. */
+static bool has_spread(const struct sched_try *t)
+{
+	for (uint32_t i = 0; i < t->gang->n_roles; i++) {
+		if (sched_is_spread(&t->s->classes[t->gang->roles[i].class]))
+			return true;
+	}
+	return false;
+}
+
 bool sched_search(struct sched_try *t, bool *all)
 {
 	struct search x = { .t = t };
 	uint32_t pod = 0, from = 0;
 
 	*all = false;
-	if (!set_up(&x))
+	if (has_spread(t) || !set_up(&x))
 		return false;
 	while (pod < x.n_pods) {
 		if (x.steps++ >= MAX_STEPS) {

@@ -11,7 +11,8 @@ struct entry {
 	const struct kar_pod_set *set; /* shared */
 	uint32_t uses;
 	bool active;
-	bool becomes; /* while the sets are .held: .active after the flip */
+	bool becomes;  /* while the sets are .held: .active after the flip */
+	bool left_out; /* there are too many */
 };
 RB_HEAD(entries, entry);
 
@@ -55,7 +56,7 @@ void kar_rules_free(struct kar_rules *r)
 
 static bool is_pending(const struct entry *e)
 {
-	return e->active != (e->uses > 0);
+	return e->active != (e->uses > 0 && !e->left_out);
 }
 
 static void use(struct kar_rules *r, const struct kar_pod_set *set, int by)
@@ -112,10 +113,14 @@ bool kar_rules_pend_for(const struct kar_rules *r, const struct kar_rules_pod *p
 void kar_rules_hold(struct kar_rules *r)
 {
 	struct entry *e;
+	size_t n = 0;
 
 	r->held = true;
-	RB_FOREACH(e, entries, &r->entries)
-		e->becomes = e->uses > 0;
+	RB_FOREACH(e, entries, &r->entries) {
+		e->becomes = e->uses > 0 && n < KAR_RULES_ACTIVE;
+		e->left_out = e->uses > 0 && !e->becomes;
+		n += e->becomes;
+	}
 }
 
 void kar_rules_flip(struct kar_rules *r)
@@ -191,8 +196,8 @@ const struct kar_pod_needs *kar_rules_apply(const struct kar_rules *r, const str
 	RB_FOREACH(e, entries, (struct entries *)(uintptr_t)&r->entries) {
 		if (!e->active || !has(e, pod))
 			continue;
-		kept_off |= e->set->unsure;
-		if (!e->set->unsure)
+		kept_off |= e->set->unsure || out->n_sets == KAR_RULES_OF_POD;
+		if (!e->set->unsure && out->n_sets < KAR_RULES_OF_POD)
 			add_set(out, e->set, a);
 	}
 	if (kept_off)

@@ -11,6 +11,12 @@
 #include "common/base/intern.h"
 #include "common/sched/needs.h"
 
+enum {
+	KAR_RULES_ACTIVE =
+		256,          /* sets that count at one time; what more there are kube-scheduler alone sees */
+	KAR_RULES_OF_POD = 64 /* sets that a pod may be in; one that is in more is unverified */
+};
+
 struct kar_rules;
 
 /* A pod that exists, or pods to come. */

@@ -57,9 +57,11 @@ static const struct {
 	{ "one_that_waits_keeps_nobody_away", { POD("a", "p", "", TERM(NODES_OF(W))) }, POD("a", "q", W, ""),
 		"n1 n2 n3", "n1 n2 n3", NULL },
 	{ "who_is_meant_cannot_be_read", { POD("a", "p", "", ON("n1") TERM(TEAM NODES_OF(W))) },
-		POD("b", "q", W, ""), "n1 n2 n3 unverified: anti-affinity of other pods", "n1 n2 n3", NULL },
+		POD("a", "q", W, ""), "n1 n2 n3 unverified: anti-affinity of other pods", "n1 n2 n3", NULL },
+	{ "but_makes_no_pod_of_others_unsure", { POD("a", "p", "", ON("n1") TERM(TEAM NODES_OF(W))) },
+		POD("b", "q", W, ""), "n1 n2 n3", "n1 n2 n3", NULL },
 	{ "who_is_not_meant_can", { POD("a", "p", "", ON("n1") TERM(TEAM NODES_OF(W))) },
-		POD("b", "q", V, ""), "n1 n2 n3", "n1 n2 n3", NULL },
+		POD("a", "q", V, ""), "n1 n2 n3", "n1 n2 n3", NULL },
 };
 
 static void add_nodes(struct kar_store *nodes)
