@@ -5,9 +5,12 @@
 
 #include "api/copy.h"
 #include "common/base/str.h"
-#include "common/device/selector.h"
 
-enum { SELECTORS = 32 /* of a request, as many as the API allows */ };
+enum {
+	SELECTORS = 32,         /* of a request, as many as the API allows */
+	SELECTOR_BYTES = 1024,  /* of all of a request; each device is compared with them */
+	CLAIM_BYTES = 4 * 1024, /* of all requests of a claim */
+};
 
 struct wire_cel {
 	const char *expression;
@@ -81,17 +84,22 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* False: one is not CEL, or they are too many. */
-static bool read_selectors(const struct kar_array *from, struct kar_arena *mem, struct kar_array *out)
+/* Takes them off *@left. False: one is not CEL, or they are too many or too long. */
+static bool read_selectors(const struct kar_array *from, struct kar_arena *mem, size_t *left,
+	struct kar_array *out)
 {
 	const struct wire_selector *s = from->items;
+	size_t bytes = 0;
 	const char **all;
 
-	if (from->n > SELECTORS)
+	for (size_t i = 0; i < from->n; i++)
+		bytes += s[i].cel.expression ? strlen(s[i].cel.expression) : 0;
+	if (from->n > SELECTORS || bytes > SELECTOR_BYTES || bytes > *left)
 		return false;
+	*left -= bytes;
 	all = kar_arena_alloc(mem, from->n + 1, sizeof(*all));
 	for (size_t i = 0; i < from->n; i++) {
-		if (!kar_has_text(s[i].cel.expression) || strlen(s[i].cel.expression) > KAR_SELECTOR_BYTES)
+		if (!kar_has_text(s[i].cel.expression))
 			return false;
 		all[i] = kar_copy_text(mem, s[i].cel.expression);
 	}
@@ -101,7 +109,7 @@ static bool read_selectors(const struct kar_array *from, struct kar_arena *mem, 
 }
 
 /* What of the request is not read; NULL: nothing, and it is in *@out. */
-static const char *read_request(const struct wire_request *w, struct kar_arena *mem,
+static const char *read_request(const struct wire_request *w, struct kar_arena *mem, size_t *left,
 	struct kar_device_request *out)
 {
 	const struct wire_exact *e = w->exactly;
@@ -112,22 +120,18 @@ static const char *read_request(const struct wire_request *w, struct kar_arena *
 		return "administrator's access to devices";
 	if (kar_has_text(e->mode) && strcmp(e->mode, "ExactCount") != 0)
 		return "a request for all devices";
+	if (e->tolerations.n) /* tainted devices are not counted */
+		return "tolerations of a device request";
+	if (e->capacity) /* several such requests may have one device */
+		return "capacity of a device request";
+	if (e->derived.n)
+		return "derived attributes of a device request";
 	*out = (struct kar_device_request){ .class = kar_copy_fit(mem, e->class ? e->class : "",
 						    KAR_COPY_NAME),
 		.count = e->count > 0 ? e->count : 1 };
-	if (!read_selectors(&e->selectors, mem, &out->selectors))
+	if (!read_selectors(&e->selectors, mem, left, &out->selectors))
 		return "selectors of a device request";
 	return NULL;
-}
-
-/* What is read of it counts, and the scheduler looks at more. */
-static const char *more_of(const struct wire_request *w)
-{
-	return !w->exactly                  ? NULL
-		: w->exactly->tolerations.n ? "tolerations of a device request"
-		: w->exactly->capacity      ? "capacity of a device request"
-		: w->exactly->derived.n     ? "derived attributes of a device request"
-					    : NULL;
 }
 
 struct kar_device_requests kar_device_requests_read(const struct kar_wire_device_requests *w,
@@ -135,6 +139,7 @@ struct kar_device_requests kar_device_requests_read(const struct kar_wire_device
 {
 	const struct wire_request *all = w->requests.items;
 	struct kar_device_requests out = { 0 };
+	size_t left = CLAIM_BYTES;
 
 	out.items = kar_arena_alloc(mem, KAR_DEVICE_REQUESTS, sizeof(*out.items));
 	if (w->constraints.n)
@@ -142,10 +147,9 @@ struct kar_device_requests kar_device_requests_read(const struct kar_wire_device
 	if (w->requests.n > KAR_DEVICE_REQUESTS)
 		out.unread = "many device requests";
 	for (size_t i = 0; i < w->requests.n && out.n < KAR_DEVICE_REQUESTS; i++) {
-		const char *unread = read_request(&all[i], mem, &out.items[out.n]);
+		const char *unread = read_request(&all[i], mem, &left, &out.items[out.n]);
 
 		out.n += !unread;
-		unread = unread ? unread : more_of(&all[i]);
 		out.unread = unread ? unread : out.unread;
 	}
 	return out;

@@ -2,7 +2,7 @@
  * devicerequests - spec.devices of a ResourceClaim, and of a ResourceClaimTemplate (resource.k8s.io/v1): the devices that are asked for.
  *
  * Read is what asks for a number of devices of a class (ExactCount), which selectors of its own may narrow. What is asked for in another way
- * is named by .unread, and left out: then more is needed than .items say.
+ * is named by .unread, and left out: then more is needed than .items say. Long selectors are left out likewise.
  */
 #ifndef KAR_API_DEVICEREQUESTS_H
 #define KAR_API_DEVICEREQUESTS_H

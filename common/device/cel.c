@@ -270,13 +270,17 @@ struct cel_value cel_join(const struct cel_value *a, const struct cel_value *b, 
 
 /* --- functions --------------------------------------------------------------------------------------- */
 
-/* In these patterns RE2, which CEL has, and POSIX mean the same. */
+/*
+ * In these patterns RE2, which CEL has, and POSIX mean the same. A group that is repeated is left out: the memory that the C library takes
+ * for one doubles with each level of nesting.
+ */
 static bool is_simple(const char *pattern)
 {
 	return strspn(pattern, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-.*+^$|()") ==
 		strlen(pattern) &&
 		!strstr(pattern, "**") && !strstr(pattern, "++") && !strstr(pattern, "*+") &&
-		!strstr(pattern, "+*") && !strstr(pattern, "(*") && !strstr(pattern, "()");
+		!strstr(pattern, "+*") && !strstr(pattern, "(*") && !strstr(pattern, "()") &&
+		!strstr(pattern, ")*") && !strstr(pattern, ")+");
 }
 
 static struct cel_value matches(struct kar_str text, struct kar_str with)

@@ -53,10 +53,10 @@ static void add_amount(struct making *m, const char *resource, int64_t amount)
 	m->amounts[i].amount = at_most(m->amounts[i].amount + at_most(amount));
 }
 
-static void add_requests(struct making *m, const struct kar_device_requests *all)
+static void add_requests(struct making *m, const char *ns, const struct kar_device_requests *all)
 {
 	for (uint32_t i = 0; i < all->n; i++) {
-		const struct kar_device_asked asked = kar_devices_ask_for(m->s->devices, &all->items[i]);
+		const struct kar_device_asked asked = kar_devices_ask_for(m->s->devices, ns, &all->items[i]);
 
 		if (asked.resource)
 			add_amount(m, asked.resource, all->items[i].count);
@@ -89,7 +89,7 @@ static void add_claim(struct making *m, const char *ns, const struct kar_claim_n
 	}
 	o = kar_store_get(m->s->claimtemplates, ns, c->template);
 	if (o && !o->unreadable)
-		add_requests(m, &kar_as_resourceclaimtemplate(o)->requests);
+		add_requests(m, ns, &kar_as_resourceclaimtemplate(o)->requests);
 	else
 		note_unread(m, "resource claims");
 }
@@ -124,6 +124,26 @@ const struct kar_pod_needs *kar_claims_add(const struct kar_stores *s, const cha
 		note_unread(&m, "resource claims");
 	for (uint32_t i = 0; i < needs->n_claims && are_read(s); i++)
 		add_claim(&m, ns, &needs->claims[i]);
+	finish(&m);
+	return m.needs;
+}
+
+const struct kar_pod_needs *kar_claims_of_bound(const struct kar_stores *s, const struct kar_pod *pod,
+	struct kar_arena *a)
+{
+	struct making m = { .s = s, .a = a };
+	struct kar_sched_amount *had;
+	uint32_t n = kar_devices_claimed_by(s->devices, pod->o.uid, a, &had);
+
+	m.needs = kar_arena_alloc(a, 1, sizeof(*m.needs));
+	*m.needs = *pod->needs;
+	m.needs->claims = NULL;
+	m.needs->n_claims = 0;
+	m.needs->n_amounts = 0;
+	for (uint32_t i = 0; i < pod->needs->n_amounts; i++)
+		add_amount(&m, pod->needs->amounts[i].resource, pod->needs->amounts[i].amount);
+	for (uint32_t i = 0; i < n; i++)
+		add_amount(&m, had[i].resource, had[i].amount);
 	finish(&m);
 	return m.needs;
 }

@@ -14,6 +14,7 @@
 #ifndef KAR_CLAIMS_H
 #define KAR_CLAIMS_H
 
+#include "api/pod/pod.h"
 #include "common/base/mem.h"
 #include "common/sched/needs.h"
 
@@ -22,6 +23,9 @@ struct kar_stores;
 /* @needs of a pod in namespace @ns with those of its claims, in @a or borrowed; it has no claims then. May change all nodes of the snapshot. */
 const struct kar_pod_needs *kar_claims_add(const struct kar_stores *s, const char *ns,
 	const struct kar_pod_needs *needs, struct kar_arena *a) KAR_NONNULL KAR_RETNN;
+/* The needs of @pod, which has claims and a node, with what its claims have in their place: as it is taken from the node. In @a. */
+const struct kar_pod_needs *kar_claims_of_bound(const struct kar_stores *s, const struct kar_pod *pod,
+	struct kar_arena *a) KAR_NONNULL KAR_RETNN;
 /* Why pods in namespace @ns with these needs cannot have a node yet, in @a; NULL: no claim keeps them from it. */
 const char *kar_claims_pending(const struct kar_stores *s, const char *ns, const struct kar_pod_needs *needs,
 	struct kar_arena *a) KAR_NONNULL;

@@ -74,8 +74,8 @@ static void drop(struct kar_device_classes *c, struct kar_device_resource *r)
 	char **selectors = r->selectors.items;
 
 	kar_intern_put(c->strings, r->resource);
-	if (r->base)
-		kar_intern_put(c->strings, r->base);
+	kar_intern_put(c->strings, r->base);
+	kar_intern_put(c->strings, r->ns);
 	for (size_t i = 0; i < r->selectors.n; i++)
 		free(selectors[i]);
 	free(selectors);
@@ -188,7 +188,7 @@ void kar_device_classes_count(const struct kar_device_classes *c, const struct k
 
 /* --- parts ------------------------------------------------------------------------------------------- */
 
-enum { PARTS_MAX = 32, PART_NAME = 240 };
+enum { PARTS_MAX = 16, PARTS_OF_NAMESPACE = 4, PART_NAME = 240 };
 
 /* Long selectors are cut; what tells them apart then is a number that is made of them. */
 static const char *part_name(const char *base, const struct kar_array *selectors, struct kar_buf *out)
@@ -210,13 +210,27 @@ static const char *part_name(const char *base, const struct kar_array *selectors
 	return kar_buf_cstr(out);
 }
 
-static uint32_t count_parts(const struct kar_device_classes *c)
+static bool has_room_for_part(const struct kar_device_classes *c, const char *ns)
 {
-	uint32_t n = 0;
+	uint32_t n = 0, of_namespace = 0;
 
-	for (uint32_t i = 0; i < c->n; i++)
+	for (uint32_t i = 0; i < c->n; i++) {
 		n += c->items[i].base != NULL;
-	return n;
+		of_namespace += c->items[i].base && kar_streq(c->items[i].ns, ns);
+	}
+	return n < PARTS_MAX && of_namespace < PARTS_OF_NAMESPACE;
+}
+
+/* Two lists may have one name. */
+static bool is_same_list(const struct kar_array *a, const struct kar_array *b)
+{
+	const char *const *x = a->items, *const *y = b->items;
+
+	for (size_t i = 0; a->n == b->n && i < a->n; i++) {
+		if (strcmp(x[i], y[i]) != 0)
+			return false;
+	}
+	return a->n == b->n;
 }
 
 static struct kar_array copy_texts(const struct kar_array *from)
@@ -229,13 +243,13 @@ static struct kar_array copy_texts(const struct kar_array *from)
 	return (struct kar_array){ .items = out, .n = from->n };
 }
 
-const char *kar_device_classes_part(struct kar_device_classes *c, const char *base,
+const char *kar_device_classes_part(struct kar_device_classes *c, const char *ns, const char *base,
 	const struct kar_array *selectors, bool *added)
 {
 	struct kar_buf name = { 0 };
 	struct kar_device_resource *r = find(c, part_name(base, selectors, &name));
 
-	*added = !r && count_parts(c) < PARTS_MAX;
+	*added = !r && has_room_for_part(c, ns);
 	if (*added) {
 		const struct kar_device_resource *of = find(c, base);
 		const struct kar_deviceclass *class;
@@ -244,12 +258,13 @@ const char *kar_device_classes_part(struct kar_device_classes *c, const char *ba
 		class = of->class; /* what is added moves the others */
 		r = add(c, kar_buf_cstr(&name));
 		r->base = kar_intern_get(c->strings, base);
+		r->ns = kar_intern_get(c->strings, ns);
 		r->selectors = copy_texts(selectors);
 		r->asked = true;
 		r->class = class;
 	}
 	kar_buf_release(&name);
-	return r ? r->resource : NULL;
+	return r && is_same_list(&r->selectors, selectors) ? r->resource : NULL;
 }
 
 void kar_device_classes_compare(const struct kar_device_classes *c, const int64_t *amounts, uint8_t *doubts)

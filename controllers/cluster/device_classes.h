@@ -29,12 +29,13 @@ struct kar_device_resource {
 	const char *resource;                /* interned, one reference */
 	const struct kar_deviceclass *class; /* of the cache; NULL: it is served no more */
 	const char *base;                    /* interned, one reference: of the class; NULL: it is this one */
-	struct kar_array selectors;          /* char *, owned: a device of .base must match all */
-	bool second;                         /* the class has another name of its own */
-	bool asked;                          /* it is counted */
-	uint32_t amounts;                    /* that are published; it stays while there is one */
-	uint32_t doubts[KAR_N_DOUBTS];       /* of these, those with each doubt */
-	int64_t claimed;                     /* of usable nodes, that claims have */
+	const char *ns;                /* interned, one reference: that was the first to ask; NULL: a class */
+	struct kar_array selectors;    /* char *, owned: a device of .base must match all */
+	bool second;                   /* the class has another name of its own */
+	bool asked;                    /* it is counted */
+	uint32_t amounts;              /* that are published; it stays while there is one */
+	uint32_t doubts[KAR_N_DOUBTS]; /* of these, those with each doubt */
+	int64_t claimed;               /* of usable nodes, that claims have */
 };
 
 struct kar_device_classes {
@@ -52,9 +53,9 @@ struct kar_device_resource *kar_device_classes_find(const struct kar_device_clas
 	const char *resource) KAR_NONNULL;
 /*
  * What devices of the class of @base are counted as that match all of @selectors (const char *, CEL); NULL: there are too many such
- * resources. If it is new, *@added becomes true, and it counts from the next kar_device_classes_count() on.
+ * resources, in all or that namespace @ns was the first to ask for. If it is new, *@added becomes true, and it counts from the next kar_device_classes_count() on.
  */
-const char *kar_device_classes_part(struct kar_device_classes *c, const char *base,
+const char *kar_device_classes_part(struct kar_device_classes *c, const char *ns, const char *base,
 	const struct kar_array *selectors, bool *added) KAR_NONNULL;
 /* Adds the device to the amount, and bits 1 << enum kar_device_doubt to the doubts, of each resource that it may serve. */
 void kar_device_classes_count(const struct kar_device_classes *c, const struct kar_device *device,

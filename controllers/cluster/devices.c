@@ -367,7 +367,8 @@ static const char *resource_of(const struct kar_devices *d, const struct kar_dev
 	return kar_device_classes_find(&d->classes, name) ? name : NULL;
 }
 
-struct kar_device_asked kar_devices_ask_for(struct kar_devices *d, const struct kar_device_request *r)
+struct kar_device_asked kar_devices_ask_for(struct kar_devices *d, const char *ns,
+	const struct kar_device_request *r)
 {
 	const struct kar_object *o = kar_store_get(d->in.classes, NULL, r->class);
 	char name[KAR_DEVICECLASS_NAME];
@@ -379,7 +380,7 @@ struct kar_device_asked kar_devices_ask_for(struct kar_devices *d, const struct 
 		return out;
 	kar_devices_ask(d, resource);
 	if (r->selectors.n) {
-		out.part = kar_device_classes_part(&d->classes, resource, &r->selectors, &added);
+		out.part = kar_device_classes_part(&d->classes, ns, resource, &r->selectors, &added);
 		out.unread = !out.part;
 	}
 	if (added) {

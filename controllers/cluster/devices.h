@@ -47,8 +47,8 @@ struct kar_device_asked {
 	const char *part;     /* of its selectors; NULL: it has none, or (.unread) they are not counted */
 	bool unread;
 };
-/* Both count from now on. May change all nodes of the snapshot. What it points to lives until a class changes. */
-struct kar_device_asked kar_devices_ask_for(struct kar_devices *d,
+/* Of a claim in namespace @ns. Both count from now on. May change all nodes of the snapshot. What it points to lives until a class changes. */
+struct kar_device_asked kar_devices_ask_for(struct kar_devices *d, const char *ns,
 	const struct kar_device_request *r) KAR_NONNULL;
 /* What claims have of usable nodes, in *@out (in @a); how many resources. */
 uint32_t kar_devices_claimed(const struct kar_devices *d, struct kar_arena *a,

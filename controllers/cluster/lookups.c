@@ -54,7 +54,11 @@ kar_class kar_needs_class_of_pod(const struct kar_stores *s, const struct kar_po
 {
 	struct kar_arena scratch = { 0 };
 	const struct kar_pod_needs *needs = pod->needs ? pod->needs : &kar_no_needs;
-	kar_class class = kar_snapshot_class_of_pod(s->snapshot, pod,
+	kar_class class;
+
+	if (pod->node && needs->n_claims)
+		needs = kar_claims_of_bound(s, pod, &scratch);
+	class = kar_snapshot_class_of_pod(s->snapshot, pod,
 		kar_needs_looked_up(s, pod->o.ns, needs, &scratch));
 
 	kar_arena_release(&scratch);

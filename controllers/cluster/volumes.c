@@ -95,8 +95,13 @@ static struct answer of_unbound(const struct kar_stores *s, const struct kar_vol
 
 	if (c->lost)
 		return (struct answer){ .pending = "has lost its PersistentVolume" };
-	if (class && class->waits && !c->volume)
-		return of_class(s, class);
+	if (class && class->waits && !c->volume) {
+		/* The first of the pods that share it decides where it is, and kube-scheduler leaves the others no other node. */
+		struct answer made = of_class(s, class);
+
+		made.unknown = true;
+		return made;
+	}
 	return (struct answer){ .pending = "is not bound" };
 }
 

@@ -5,11 +5,11 @@
  * | a claim | then |
  * | bound, its volume can be used everywhere | nothing |
  * | bound, its volume has a node affinity | the terms of that hold for the pod, too |
- * | unbound, its class makes the volume when a pod has a node | the topologies that the class allows hold for the pod, too |
+ * | unbound, its class makes the volume when a pod has a node: the first of the pods that share it decides | unverified |
  * | any other that is unbound; it, or its volume, does not exist, or it goes | the pod waits: kar_volumes_pending() |
  * | of a class without a provisioner, with volumes made before, or whose driver has a storage capacity; used by one pod at a time | unverified |
  *
- * A generic ephemeral volume is as an unbound claim of its class. Limits of volumes per node are not modelled.
+ * A generic ephemeral volume is made for its pod: the topologies that its class allows hold for it. Limits of volumes per node are not modelled.
  */
 #ifndef KAR_VOLUMES_H
 #define KAR_VOLUMES_H

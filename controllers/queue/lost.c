@@ -62,9 +62,13 @@ const char *queue_requests(const struct gathering *m)
 	add_members(&s, &m->have);
 	add_members(&s, &m->unbound);
 	kar_buf_printf(&text, "pods=%lld", (long long)s.pods);
-	for (size_t i = 0; i < s.n; i++)
+	for (size_t i = 0; i < s.n; i++) {
+		if (strpbrk(s.items[i].resource,
+			    ",=")) /* a selector of devices, which the device itself stands for */
+			continue;
 		kar_buf_printf(&text, ",%s=%lld%s", s.items[i].resource, (long long)s.items[i].amount,
 			kar_streq(s.items[i].resource, "cpu") ? "m" : "");
+	}
 	out = kar_arena_printf(m->arena, "%s", kar_buf_cstr(&text));
 	kar_buf_release(&text);
 	return strlen(out) < KAR_PG_REQUESTS_BYTES ? out : "";
@@ -72,7 +76,18 @@ const char *queue_requests(const struct gathering *m)
 
 /* --- what it has lost --------------------------------------------------------------------------------- */
 
-/* What is recorded, without `pods`, of which there are *@pods. */
+static bool is_in(const struct kar_sched_amount *items, uint32_t n, const char *resource)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (strcmp(items[i].resource, resource) == 0)
+			return true;
+	}
+	return false;
+}
+
+enum { REQUESTS = 32 }; /* resources of a record; of more the first */
+
+/* What is recorded, without `pods`, of which there are *@pods. Others may have written it: each resource counts once, and not too many. */
 static struct kar_queue_amounts read_requests(const struct gathering *m, int64_t *pods)
 {
 	char *rest = kar_arena_printf(m->arena, "%s", m->group->status.placement.requests), *name;
@@ -85,7 +100,8 @@ static struct kar_queue_amounts read_requests(const struct gathering *m, int64_t
 
 		if (value)
 			*value++ = '\0';
-		if (!value || kar_quantity_parse(value, &q, NULL) != 0)
+		if (!value || n == REQUESTS || is_in(items, n, name) ||
+			kar_quantity_parse(value, &q, NULL) != 0)
 			continue;
 		if (kar_streq(name, "pods")) {
 			*pods = kar_quantity_value(&q);

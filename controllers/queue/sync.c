@@ -372,7 +372,8 @@ static void note_waits_for_room(const struct queue_pass *p)
 		shared->waits_for_room |= p->result.groups[i].reason >= KAR_QR_QUOTA_INVALID_TEMPLATE ||
 			p->result.groups[i].reason == KAR_QR_CHECKING_TEMPLATE ||
 			p->result.groups[i].reason == KAR_QR_VOLUME_PENDING ||
-			p->result.groups[i].reason == KAR_QR_DEVICES_UNKNOWN || lacks_places(p, i) ||
+			p->result.groups[i].reason == KAR_QR_DEVICES_UNKNOWN ||
+			p->result.groups[i].reason == KAR_QR_UNSUPPORTED || lacks_places(p, i) ||
 			may_grow(p, i) || p->groups[i].reservation || p->groups[i].waits_for_pods ||
 			queue_who_is_late(p, &p->groups[i], &p->result.groups[i]);
 	}

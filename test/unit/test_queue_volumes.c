@@ -84,7 +84,7 @@ static const struct {
 		"kar-scheduler does not place volumes" },
 	{ "of_which_kube_scheduler_may_know", USES("alone"), false, PLACED, NULL },
 	{ "but_only_kube_scheduler_can_ask_for_that", USES("later"), true, REFUSED("Unsupported"),
-		"kar-scheduler does not place volumes that are made for a node" },
+		"kar-scheduler does not place volumes" },
 };
 
 static void check(const char *kind, size_t i, void (*make)(const char *volumes, const char *scheduler))

@@ -89,6 +89,7 @@ static const struct {
 	{ "has(" A ".links)", KAR_MATCH_UNKNOWN },
 	{ A ".productName.matches('\\\\d+')", KAR_MATCH_UNKNOWN },
 	{ A ".productName.matches('[0-9]{2}')", KAR_MATCH_UNKNOWN },
+	{ A ".productName.matches('(((N)+)+)+')", KAR_MATCH_UNKNOWN }, /* memory doubles with each level */
 	{ "device.driver == 'gpu.example.com' ? true : false", KAR_MATCH_UNKNOWN },
 	{ "((((((((((((((((((((((((((((((((((((((((true))))))))))))))))))))))))))))))))))))))))",
 		KAR_MATCH_UNKNOWN },
