@@ -1,5 +1,6 @@
 #include "controllers/cluster/claims.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "api/copy.h"
@@ -43,6 +44,7 @@ static void add_amount(struct making *m, const char *resource, int64_t amount)
 {
 	uint32_t i = 0, n = m->needs->n_amounts;
 
+	assert(m->amounts || !n);
 	while (i < n && strcmp(m->amounts[i].resource, resource) != 0)
 		i++;
 	if (i == n) {

@@ -357,9 +357,11 @@ static bool is_unsupported(struct gathering *m, bool started, const char *why)
 }
 
 /* No member gets a node before it has its volumes and devices: those that wait for one keep all from starting. */
-static void check_objects(struct gathering *m)
+static void check_objects(struct gathering *m, bool started)
 {
-	for (size_t i = 0; i < m->unbound.n; i++) {
+	bool waits = !started && !m->bound && !m->placed_by_others;
+
+	for (size_t i = 0; waits && i < m->unbound.n; i++) {
 		const struct kar_pod *pod = m->unbound.items[i];
 		struct kar_needs_pending pending = { 0 };
 
@@ -380,8 +382,7 @@ static struct queue_gang *gang_of(struct gathering *m, struct queue_gang *out, b
 	int64_t need = queue_minimum_left(m) - (int64_t)m->have.n;
 	const char *why = m->placed_by_others ? NULL : obstacle(m);
 
-	if (!started && !m->bound && !m->placed_by_others)
-		check_objects(m);
+	check_objects(m, started);
 	if (is_unsupported(m, started, why)) {
 		leave_alone(m);
 		return out;
