@@ -296,7 +296,7 @@ static void long_selectors_are_told_apart(void **state KAR_UNUSED)
 
 		selector[sizeof(selector) - 1] = '\0';
 		selector[sizeof(selector) - 2] = (char)('a' + i);
-		names[i] = kar_arena_strndup(&a, kar_devices_ask_for(s.devices, "ns", &r).part, 1000);
+		names[i] = kar_arena_printf(&a, "%s", kar_devices_ask_for(s.devices, "ns", &r).part);
 	}
 	assert_string_not_equal(names[0], names[1]);
 	assert_int_equal(strlen(names[0]), strlen(names[1]));
