@@ -409,8 +409,12 @@ static void observe_times(const struct queue_group *qg, struct kar_queue_group *
 
 	in->admitted_at = true_since(&st->conditions, KAR_PG_ADMITTED);
 	in->formed_at = qg->workload ? qg->workload->formed_at : 0;
-	if (!in->formed_at)
-		in->formed_at = true_since(&st->conditions, KAR_PG_SCHEDULED);
+	if (!in->formed_at) {
+		kar_time scheduled = true_since(&st->conditions, KAR_PG_SCHEDULED);
+
+		/* Members that have succeeded keep it true while the gang is evicted and admitted again. */
+		in->formed_at = scheduled >= in->admitted_at ? scheduled : 0;
+	}
 	in->last_scale = st->last_scale_time;
 	if (qg->workload)
 		observe_workload(qg->workload, st, in);
