@@ -236,3 +236,40 @@ kar_time queue_awaits_verdict(const struct queue_pass *p, uint32_t i)
 {
 	return p->in[i].unchecked ? awaited_by(p, i) : p->awaited;
 }
+
+/* --- devices --------------------------------------------------------------------------------------- */
+
+/* kube-scheduler alone allocates devices: a kubelet would admit a pod that was created bound without them. */
+static void check_devices_of(const struct queue_pass *p, struct kar_queue_group *in, const char *resource,
+	bool waits)
+{
+	const struct kar_deviceclass *c = kar_devices_class(p->stores->devices, resource);
+
+	if (!c)
+		return;
+	kar_devices_ask(p->stores->devices, resource);
+	if (waits && in->created_bound)
+		queue_refuse(in, KAR_QR_UNSUPPORTED,
+			kar_arena_printf(p->arena,
+				"only kube-scheduler allocates devices (%s of DeviceClass %s): use " KAR_DEFAULT_SCHEDULER,
+				resource, c->o.name));
+	else if (waits && !kar_sched_offered(kar_snapshot_sched(p->stores->snapshot), resource))
+		queue_refuse(in, KAR_QR_DEVICES_UNKNOWN,
+			kar_arena_printf(p->arena,
+				"no node offers %s: no complete pool of ResourceSlices has a device of DeviceClass %s without a taint",
+				resource, c->o.name));
+}
+
+void queue_check_devices(const struct queue_pass *p, struct kar_queue_group *in, bool waits)
+{
+	const struct kar_sched *sched = kar_snapshot_sched(p->stores->snapshot);
+
+	for (uint32_t i = 0; i < in->n_runs; i++) {
+		const struct kar_pod_needs *needs = kar_sched_needs(sched, in->runs[i].class);
+
+		for (uint32_t k = 0; k < needs->n_amounts; k++) {
+			if (strchr(needs->amounts[k].resource, '/'))
+				check_devices_of(p, in, needs->amounts[k].resource, waits);
+		}
+	}
+}

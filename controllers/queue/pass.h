@@ -103,6 +103,8 @@ bool queue_waits_for_places(const struct kar_podgroup *g) KAR_NONNULL;
 void queue_fill_gang(struct queue_pass *p, uint32_t i, struct queue_gang *out) KAR_NONNULL;
 /* It is not eligible for @reason, unless an earlier one was given already. */
 void queue_refuse(struct kar_queue_group *in, enum kar_queue_reason reason, const char *why) KAR_NONNULL;
+/* Refuses devices that nobody offers, and those of pods that are created bound; @waits: it waits for admission. What it asks for is counted. */
+void queue_check_devices(const struct queue_pass *p, struct kar_queue_group *in, bool waits) KAR_NONNULL;
 /* A workload controls it, whose name it has. */
 bool queue_is_owned(const struct kar_podgroup *g) KAR_NONNULL;
 
