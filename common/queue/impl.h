@@ -138,6 +138,8 @@ bool q_exceeds_load(const struct q_pass *p, const int64_t *u) KAR_NONNULL;
 bool q_binds(const struct q_pass *p, const struct q_group *head, const struct q_ask *ask)
 	__attribute__((nonnull(1, 3)));
 void q_nodes_begin(struct q_pass *p) KAR_NONNULL;
+/* Pods that found no node then take what has come free since. */
+void q_place_stranded(struct q_pass *p) KAR_NONNULL;
 /* Places pods for @ask in the view; they are in *@st, which is the state of the group then, and taken. */
 bool q_place(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct q_state *st) KAR_NONNULL;
 /* What a group has taken beyond its first @d pods is free; @st follows. */

@@ -256,9 +256,11 @@ struct q_plan {
 	struct q_group **gone; /* groups of which pods may leave */
 	struct q_saved *log;   /* states to go back to */
 	uint32_t n_live, n_gone, n_log, logging;
-	int64_t leaving;    /* bound pods that leave */
-	int64_t extras;     /* pods beyond the minima */
-	int64_t *budgets;   /* what is left of each; below 0 after a drain */
+	int64_t leaving;           /* bound pods that leave */
+	int64_t extras;            /* pods beyond the minima */
+	int64_t *budgets;          /* what is left of each; below 0 after a drain */
+	struct q_group **stranded; /* admitted, and some of their pods found no node when the pass began */
+	uint32_t n_stranded;
 	uint32_t n_held;    /* groups with room for members to come */
 	uint32_t n_holding; /* of them, admitted ones whose room yields */
 	uint32_t n_raised;  /* rises by EXTRAS and REBALANCE, for their order */

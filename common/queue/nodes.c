@@ -373,7 +373,38 @@ static void place_rest(struct q_pass *p, struct q_group *g)
 		kar_sched_place(p->in->snapshot->sched, &w.gang, p->arena, &out);
 	}
 	fill_in(p, g, &out, whole);
+	if (count_unplaced(&g->st)) {
+		p->plan.stranded = kar_arena_grow(p->arena, p->plan.stranded, p->plan.n_stranded,
+			sizeof(*p->plan.stranded));
+		p->plan.stranded[p->plan.n_stranded++] = g;
+	}
 	hold_for_members(p, g);
+}
+
+/*
+ * Who is admitted and found no node in place_rest() is the first to have what comes free: the next pass begins with it. So whoever makes room
+ * for others looks what is left beside it. It still waits: what it is given here leaves only later.
+ */
+void q_place_stranded(struct q_pass *p)
+{
+	for (uint32_t i = 0; i < p->plan.n_stranded; i++) {
+		struct q_group *g = p->plan.stranded[i];
+		struct q_state old = g->st, st;
+		struct kar_role *roles;
+		struct kar_placement out;
+		struct wish w;
+
+		if (!q_is_admitted(g) || !count_unplaced(&g->st))
+			continue;
+		roles = kar_arena_alloc(p->arena, g->in->n_runs + 1, sizeof(*roles));
+		wish_for_rest(g, &w, roles, false);
+		if (!kar_sched_place(p->in->snapshot->sched, &w.gang, p->arena, &out))
+			continue;
+		fill_in(p, g, &out, false);
+		st = g->st;
+		g->st = old;
+		q_set(p, g, &st);
+	}
 }
 
 /* The claim is looked for again: a node may have gone. KEEP decides if there is none. */

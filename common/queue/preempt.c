@@ -5,21 +5,30 @@
 
 /* --- what is short ---------------------------------------------------------------------------------- */
 
+static bool fits_on_nodes(struct taking *t, bool beside_stranded)
+{
+	struct q_pass *p = t->pass;
+	struct q_mark mark = q_mark(p);
+	struct q_state st = t->taker->st;
+	bool fits;
+
+	if (beside_stranded)
+		q_place_stranded(p);
+	fits = q_place(p, &t->ask, Q_FUT, &st);
+	q_undo(p, mark);
+	return fits;
+}
+
 /* Does it fit when these are gone? */
 static bool fits(struct taking *t)
 {
 	struct q_pass *p = t->pass;
-	struct q_mark mark;
-	struct q_state st;
 	bool all;
 
 	t->ask = q_ask_of(p, t->taker);
 	all = q_rows_fit(p, &t->ask, Q_FUT, &t->lacks);
 	if (all) {
-		mark = q_mark(p);
-		st = t->taker->st;
-		all = q_place(p, &t->ask, Q_FUT, &st);
-		q_undo(p, mark);
+		all = fits_on_nodes(t, false) && (!p->plan.n_stranded || fits_on_nodes(t, true));
 		t->lacks.nodes = !all && !t->lacks.cluster;
 		t->lacks.cluster = all ? 0 : t->lacks.cluster;
 	}
@@ -190,6 +199,8 @@ bool q_take_from_others(struct q_pass *p, struct q_group *g)
 		groups |= t.victims[i].way != Q_TAKE_EXTRAS && t.victims[i].way != Q_END_HOLDS &&
 			t.victims[i].group->in->standing == KAR_QUEUE_ADMITTED;
 	}
+	if (t.n_victims)
+		q_place_stranded(p);
 	if (q_admit(p, g, &t.lacks) == Q_NO) {
 		q_undo(p, mark);
 		return false;

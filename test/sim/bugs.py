@@ -65,6 +65,10 @@ BUGS = [
         "	if (!err || is_moot(it->action, err)) {", "	if (!err || err->what == KAR_UNKNOWN || is_moot(it->action, err)) {"),
     Bug("status_in_every_round", "an unchanged status is written again and again", QJ + "decide.c",
         "	if (kar_queuejob_status_equal(r->f->recorded, &r->st) && !r->f->recorded->edited)\n		return;", "	if (kar_queuejob_status_equal(r->f->recorded, &r->st) && r->f->v->n_pods == 0)\n		return;"),
+    Bug("room_promised_twice", "who makes room for others forgets the pods without a node, which take it", "common/queue/nodes.c",
+        "	for (uint32_t i = 0; i < p->plan.n_stranded; i++) {", "	for (uint32_t i = 0; i < p->plan.n_stranded / 100; i++) {"),
+    Bug("returning_replaced", "while a pod of the minimum stops, one of another task comes in its stead, for any node", QJ + "places.c",
+        "		any = task->slots[k].state == PODSET_LOST && task->slots[k].pod->deletion;", "		any = task->slots[k].state == PODSET_LOST && !task->slots[k].pod->o.name;"),
     Bug("requeue_lost_after_failure", "a key whose write failed is not tried again", "controllers/runtime/manager.c",
         "		kar_workqueue_add_rate_limited(c->queue, s->key, now + o->err.retry_after);", "		kar_workqueue_forget(c->queue, s->key);"),
     Bug("older_version_kept", "an older version of an object replaces a newer one in the cache", KUBE + "store.c",
@@ -337,7 +341,7 @@ FOUND_BY = {bug: f"{seed} --plan 15" for bug, seed in FOUND_IN_PLAN_15.items()} 
     bug: f"{seed} --plan 17" for bug, seed in {
         "weights_forgotten": 21, "window_forgotten": 32, "scale_time_not_written": 32, "extras_not_in_usage": 9,
     }.items()
-} | {
+} | {"room_promised_twice": "271 --plan 15", "returning_replaced": "271331162737849 --plan 17"} | {
     "late_members_not_bounded": 10, "late_members_let_in": 10, "raised_minimum_created": 58, "edit_not_awaited": 208,
     "needs_of_the_template": 59,
 }
