@@ -136,6 +136,25 @@ static void take_used(struct kar_pg_seats *seats, const struct podset_task *task
 	}
 }
 
+static bool has_free_seat(const struct kar_pg_seats *seats)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < seats->n; i++)
+		any |= seats->items[i].n > 0;
+	return any;
+}
+
+/* A pod of it stops, and the next one of its index has a place of the plan. */
+static bool has_returning(const struct podset_task *task, const struct kar_pg_seats *seats)
+{
+	bool any = false;
+
+	for (int32_t k = 0; k < task->n && !any; k++)
+		any = task->slots[k].state == PODSET_LOST && task->slots[k].pod->deletion;
+	return any && has_free_seat(seats);
+}
+
 struct pod_pins *pod_pins_new(const struct queuejob_reconcile *r)
 {
 	struct pod_pins *pins = kar_arena_alloc(r->arena, 1, sizeof(*pins));
@@ -149,6 +168,7 @@ struct pod_pins *pod_pins_new(const struct queuejob_reconcile *r)
 		pins->tasks[i] = kar_pg_plan_seats(p, r->f->job->spec.tasks[i].name, r->arena);
 		take_used(&pins->tasks[i], &r->f->pods.tasks[i],
 			p->state == KAR_PG_STATE_PLACED ? 0 : p->time);
+		pins->returning |= has_returning(&r->f->pods.tasks[i], &pins->tasks[i]);
 	}
 	return pins;
 }
@@ -168,5 +188,5 @@ bool queuejob_next_pin(struct pod_pins *pins, size_t task, bool minimum, const c
 		seats->n--;
 	}
 	*pin = "";
-	return !pins->bound && (minimum || !pins->planned);
+	return !pins->bound && ((minimum && !pins->returning) || !pins->planned);
 }

@@ -493,7 +493,8 @@ const char *queuejob_describe_roll_back(const struct queuejob_reconcile *r) KAR_
 /* The places of the plan that no pod has yet. */
 struct pod_pins {
 	bool planned; /* pods go to these places only: while the gang forms, or because they are created bound */
-	bool bound; /* no pod is created without a node */
+	bool bound;     /* no pod is created without a node */
+	bool returning; /* some are for indexes whose pods stop: no other pod of the minimum comes instead */
 	struct kar_pg_seats *tasks;
 };
 struct pod_pins *pod_pins_new(const struct queuejob_reconcile *r) KAR_NONNULL KAR_RETNN;
