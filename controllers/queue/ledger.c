@@ -13,6 +13,7 @@ __extension__ typedef __int128 wide; /* sums of int64_t do not overflow it */
 /* What a row is used by. */
 struct use {
 	wide live, managed, kept, reserved, used;
+	wide stale; /* of .used: that of pods which are gone */
 };
 
 /* Charges that are known already: pods of which the same is counted are charged alike. */
@@ -263,7 +264,7 @@ void queue_account_kept(struct queue_account *a, const struct kar_queue_charge *
 
 static wide others_of(const struct use *u)
 {
-	wide known = u->live - u->managed, said = u->used - u->kept;
+	wide known = u->live - u->managed, said = u->used - u->kept - u->stale;
 
 	return known > said ? (known > 0 ? known : 0) : said > 0 ? said : 0;
 }
@@ -274,6 +275,26 @@ static int64_t foreign_of(const struct use *u)
 
 	assert(u->reserved >= 0); /* only what was taken is given back */
 	return n > INT64_MAX ? INT64_MAX : (int64_t)n;
+}
+
+static int64_t narrow(wide n)
+{
+	return n < 0 ? 0 : n > INT64_MAX ? INT64_MAX : (int64_t)n;
+}
+
+void queue_ledger_believe(struct queue_ledger *l, struct queue_said *said, kar_time now, kar_time *again_in)
+{
+	for (const struct queue_account *a = l->accounts; a; a = a->next) {
+		for (uint32_t i = 0; i < a->n; i++) {
+			struct use *u = &a->uses[i];
+			int64_t others = narrow(u->used - u->kept);
+
+			u->stale = others -
+				queue_said_of(said, &l->rows[a->first + i], narrow(u->used), others, now,
+					again_in);
+		}
+	}
+	queue_said_sweep(said, now);
 }
 
 void queue_ledger_close(struct queue_ledger *l)

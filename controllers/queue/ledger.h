@@ -3,7 +3,7 @@
  *
  * Made anew by each pass: one account per namespace that has a quota for pods, and one row for each resource of pods that a quota of it
  * limits. Invariant, once it is closed: for each row, .foreign and what managed groups are charged with in all are together at least
- * .status.used, and at least what the cached pods that have not ended are charged with.
+ * .status.used without what that still counts of pods that are gone (said.h), and at least what the cached pods that have not ended are charged with.
  *
  * A managed pod that exists is in .status.used, and one that its job is about to create is not yet, or is and no cache shows it. So
  * from .status.used all is taken that managed groups are charged with, existing or not; from the cached pods those that exist.
@@ -15,6 +15,7 @@
 
 #include "api/pod/pod_charge.h"
 #include "common/queue/queue.h"
+#include "controllers/queue/said.h"
 
 struct queue_account;
 
@@ -104,6 +105,12 @@ void queue_reservation_rest(struct queue_reservation *r, const struct kar_array 
  */
 void queue_reservations_decide(struct queue_reservation *const *all, size_t n);
 
+/*
+ * Once all groups are charged, before reservations: what .status.used seems to count of others is compared with what it did in the passes
+ * before. *@again_in, @now: as for queue_said_of().
+ */
+void queue_ledger_believe(struct queue_ledger *l, struct queue_said *said, kar_time now,
+	kar_time *again_in) KAR_NONNULL;
 /* Computes .foreign of all rows. */
 void queue_ledger_close(struct queue_ledger *l) KAR_NONNULL;
 

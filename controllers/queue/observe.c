@@ -550,7 +550,7 @@ void queue_observe(struct queue_pass *p)
 			p->groups[i].reservation = queue_quota_reserve(p->quota, p->groups[i].group, p->now);
 	}
 	assert(p->snapshot.n_queues == p->n_queues);
-	queue_quota_end(p->quota, &p->snapshot);
+	queue_quota_end(p->quota, &p->snapshot, p->shared ? p->shared->said : NULL, p->mono, &p->retry_in);
 	queue_observe_budgets(p);
 	queue_finish_queues(p);
 	p->snapshot.groups = p->in;

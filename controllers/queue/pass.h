@@ -75,6 +75,7 @@ struct queue_lines {
 /* kar_controller.shared of this reconciler. */
 struct queue_shared {
 	struct queue_lines lines;
+	struct queue_said *said;
 	bool waits_for_room; /* a group does: a pass is due whenever room comes free */
 	bool may_grow;       /* a group may get more pods: a pass is due when one runs */
 	kar_time

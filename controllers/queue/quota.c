@@ -241,8 +241,11 @@ const char *queue_quota_describe(const struct queue_quota *q, const struct queue
 		kar_amount_text(row->resource, row->limit - r->room, true, used));
 }
 
-void queue_quota_end(struct queue_quota *q, struct kar_queue_snapshot *snapshot)
+void queue_quota_end(struct queue_quota *q, struct kar_queue_snapshot *snapshot, struct queue_said *said,
+	kar_time mono, kar_time *again_in)
 {
+	if (said)
+		queue_ledger_believe(&q->ledger, said, mono, again_in);
 	queue_reservations_decide(q->reservations, q->n_reservations);
 	queue_ledger_close(&q->ledger);
 	snapshot->rows = q->ledger.rows;

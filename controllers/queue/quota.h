@@ -45,7 +45,11 @@ const struct queue_reservation *queue_quota_reserve(struct queue_quota *q, const
 const char *queue_quota_describe(const struct queue_quota *q,
 	const struct queue_reservation *r) KAR_NONNULL KAR_RETNN;
 
-/* Fills in .rows of the snapshot, when all groups are complete. */
-void queue_quota_end(struct queue_quota *q, struct kar_queue_snapshot *snapshot) KAR_NONNULL;
+/*
+ * Fills in .rows of the snapshot, when all groups are complete. @said: what quotas said in the passes before (NULL: nothing is remembered);
+ * @mono, *@again_in: as for queue_said_of().
+ */
+void queue_quota_end(struct queue_quota *q, struct kar_queue_snapshot *snapshot, struct queue_said *said,
+	kar_time mono, kar_time *again_in) __attribute__((nonnull(1, 2, 5)));
 
 #endif

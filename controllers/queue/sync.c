@@ -306,13 +306,17 @@ static void stop(struct kar_controller *c)
 	struct queue_shared *shared = c->shared;
 
 	queue_forget_lines(&shared->lines);
+	queue_said_free(shared->said);
 	free(shared);
 	c->shared = NULL;
 }
 
 static void start(struct kar_controller *c)
 {
-	c->shared = kar_xcalloc(1, sizeof(struct queue_shared));
+	struct queue_shared *shared = kar_xcalloc(1, sizeof(*shared));
+
+	shared->said = queue_said_new();
+	c->shared = shared;
 	kar_store_listen(c->stores->pods, on_pod, c);
 	kar_store_listen(c->stores->nodes, on_node, c);
 	kar_store_listen(c->stores->podgroups, on_group, c);

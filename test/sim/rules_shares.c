@@ -105,6 +105,26 @@ static bool is_excused(const struct write *w, kar_time since)
 		(fewer && (l->nodes_changed >= last - KAR_MINUTE || l->last_edit >= last));
 }
 
+/* Whatever people and nodes do: pods that come and go without end are a decision that undoes itself. */
+static void check_to_and_fro(const struct rule *r, const struct write *w)
+{
+	enum { MOST = 6 };
+	const kar_time window = 30 * KAR_SECOND;
+	struct model_job *j = w->job;
+	kar_time now = model_now(w->l);
+
+	if (!w->by_manager || !w->l->faultless || !j || !w->c->new || !w->c->old ||
+		desired(w->c->new) >= desired(w->c->old))
+		return;
+	if (now - j->lowered_since > window) {
+		j->lowered_since = now;
+		j->n_lowered = 0;
+	}
+	if (++j->n_lowered > MOST)
+		model_break(w->l, r->name, "%s/%s loses pods for the %dth time in %lld s", w->c->ns,
+			w->c->name, j->n_lowered, (long long)(window / KAR_SECOND));
+}
+
 /* Times are recorded in whole seconds, and the write that has one may take another. */
 static void check_scaling(const struct rule *r, const struct write *w)
 {
@@ -125,5 +145,7 @@ const struct rule rules_of_shares[] = {
 	{ RULE_GROUP_CHANGED, "scaled-rarely",
 		"no job is scaled twice within --freezing-window while neither nodes nor people change anything",
 		check_scaling },
+	{ RULE_GROUP_CHANGED, "scaled-to-and-fro", "no job loses pods again and again within half a minute",
+		check_to_and_fro },
 };
 const size_t n_rules_of_shares = KAR_LEN(rules_of_shares);

@@ -460,11 +460,54 @@ static void live_pods_are_counted_by_charge(void **state)
 	kar_object_unref(&small->o);
 }
 
+/* Passes one after the other: at second, .status.used, what of it seems to be of others -> what counts. */
+static const struct {
+	const char *name, *passes, *got;
+} sayings[] = {
+	{ "what_is_said_first_counts", "0:9,4", "4" },
+	{ "a_pod_of_ours_is_gone_and_still_counted", "0:9,4 1:9,5 2:8,4", "4 4 4" },
+	{ "it_is_counted_for_long", "0:9,4 1:9,5 5:9,5 6:9,5 7:9,5", "4 4 4 5 5" },
+	{ "another_one_goes_meanwhile", "0:9,4 1:9,5 4:9,6 6:9,6", "4 4 4 6" },
+	{ "others_have_come", "0:9,4 1:10,5", "4 5" },
+	{ "others_have_gone", "0:9,4 1:8,3 2:8,4", "4 3 3" },
+	{ "they_come_when_ours_is_gone", "0:9,4 1:9,5 2:10,6", "4 4 6" },
+	{ "it_is_forgotten_with_its_row", "0:9,4 1:- 2:9,5", "4 5" },
+};
+
+static void what_quotas_say_of_others_must_last(void **state)
+{
+	const struct kar_queue_quota_row row = { .ns = "ns", .quota = "q", .resource = "pods" };
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(sayings); i++) {
+		struct queue_said *s = queue_said_new();
+		struct kar_buf got = { 0 };
+
+		for (const char *at = sayings[i].passes; *at; at += strcspn(at, " "), at += *at == ' ') {
+			long second = 0, used = 0, others = 0;
+			kar_time now, again = KAR_NEVER;
+
+			if (sscanf(at, "%ld:%ld,%ld", &second, &used, &others) == 3)
+				kar_buf_printf(&got, "%s%lld", got.n ? " " : "",
+					(long long)queue_said_of(s, &row, used, others,
+						(second + 1) * KAR_SECOND, &again));
+			now = (second + 1) * KAR_SECOND;
+			queue_said_sweep(s, now);
+			assert_true(again == KAR_NEVER || (again > 0 && again <= QUEUE_SAID_LASTS));
+		}
+		if (strcmp(got.p, sayings[i].got) != 0)
+			fail_msg("%s: %s", sayings[i].name, got.p);
+		kar_buf_release(&got);
+		queue_said_free(s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(templates_are_charged_by_the_rows_that_match),
 		TEST(foreign_is_what_others_use),
+		TEST(what_quotas_say_of_others_must_last),
 		TEST(sums_do_not_overflow),
 		TEST(namespaces_are_apart),
 		TEST(what_members_do_not_have_is_kept),

@@ -196,7 +196,7 @@ static void rows_show_what_others_use(void **state)
 		queue_quota_owns(w.q, kar_as_pod(a));
 		queue_quota_owns(w.q, kar_as_pod(b));
 		queue_quota_group(w.q, &g);
-		queue_quota_end(w.q, &snapshot);
+		queue_quota_end(w.q, &snapshot, NULL, 0, &(kar_time){ KAR_NEVER });
 		assert_int_equal(snapshot.n_rows, 2);
 		if (snapshot.rows[0].foreign != groups[i].pods || snapshot.rows[1].foreign != groups[i].cpu)
 			fail_msg("%s: %lld %lld", groups[i].name, (long long)snapshot.rows[0].foreign,
@@ -219,7 +219,7 @@ static void pods_that_stop_are_not_counted_twice(void **state)
 	w.q = queue_quota_begin(&w.stores, &w.a);
 	queue_quota_owns(w.q, kar_as_pod(stops));
 	queue_quota_group(w.q, &(struct kar_queue_group){ .ns = "ns" });
-	queue_quota_end(w.q, &snapshot);
+	queue_quota_end(w.q, &snapshot, NULL, 0, &(kar_time){ KAR_NEVER });
 	assert_int_equal(snapshot.rows[0].foreign, 1);
 	end(&w);
 }
