@@ -22,6 +22,10 @@
 #define KAR_ANNOTATION_TEMPLATE_HASH KAR_GROUP "/template-hash"
 #define KAR_ANNOTATION_RELEASED \
 	KAR_GROUP "/released" /* of a pod from which the manager has removed its gate; "true" */
+/* Of a PodGroup whose CRD drops what we write into its status (decision 099): this is kept there. The last one is only for people. */
+#define KAR_ANNOTATION_PLACEMENT KAR_GROUP "/placement"
+#define KAR_ANNOTATION_QUEUE_STATUS KAR_GROUP "/queue-status"
+#define KAR_ANNOTATION_MESSAGE KAR_GROUP "/message"
 #define KAR_GATE KAR_GROUP "/gang"
 #define KAR_FINALIZER_POD_TRACKING KAR_GROUP "/pod-tracking"
 #define KAR_FINALIZER_QUEUE KAR_GROUP "/queue" /* of a Queue: it stays until nothing of it is at work */

@@ -28,6 +28,11 @@ int64_t kar_pg_formed(const struct kar_podgroup *g, int64_t quorum)
 	return raised ? pl->satisfied_member : quorum;
 }
 
+size_t kar_pg_plan_pods(const struct kar_podgroup *g)
+{
+	return g->pruned ? KAR_PG_PLAN_PODS_ANNOTATED : KAR_PG_PLAN_PODS;
+}
+
 bool kar_pg_keeps_placement(const struct kar_podgroup *g)
 {
 	return g->status.has_position || !kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);

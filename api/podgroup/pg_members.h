@@ -18,7 +18,7 @@ enum { KAR_PG_REPAIRS = 3 };
 #define KAR_PG_STUCK_AFTER ((kar_time)3000)
 
 /* Members that a plan names at most; a larger gang is released whole when it is admitted, wherever its pods go. */
-enum { KAR_PG_PLAN_PODS = 2048 };
+enum { KAR_PG_PLAN_PODS = 2048, KAR_PG_PLAN_PODS_ANNOTATED = 1000 };
 
 /* Not a group of a QueueJob: its pods are created by somebody else. */
 bool kar_pg_of_others(const struct kar_podgroup *g) KAR_NONNULL;
@@ -29,7 +29,9 @@ enum kar_pg_state kar_pg_lasting_state(const struct kar_podgroup *g) KAR_NONNULL
  * since. What a raised minimum lacks is let in by the queue like other members that come late (decision 093).
  */
 int64_t kar_pg_formed(const struct kar_podgroup *g, int64_t quorum) KAR_NONNULL;
-/* A foreign CRD drops status.placement: it would be written again and again, so such groups are not placed. */
+/* Those that the plan of @g names at most: the API server takes 256 KiB of annotations. */
+size_t kar_pg_plan_pods(const struct kar_podgroup *g) KAR_NONNULL;
+/* A CRD that keeps conditions, but not status.placement: it would be written again and again, so such groups are not placed. */
 bool kar_pg_keeps_placement(const struct kar_podgroup *g) KAR_NONNULL;
 
 /* Not a pod of a QueueJob. */

@@ -127,46 +127,51 @@ const char *kar_pg_limit_name(enum kar_pg_limit l)
 enum {
 	NEWS = KAR_SF_STORY | KAR_SF_PRINT_ALWAYS,
 	COUNTER = KAR_SF_COUNTER | KAR_SF_PRINT_ALWAYS,
+	SHOWN = KAR_PG_IN_STATUS,
+	PLACED = KAR_PG_IN_PLACEMENT,
+	KEPT = KAR_PG_IN_QUEUE_STATUS,
 };
 
 static const struct kar_field status_fields[] = {
-	KAR_STATUS_ENUM(struct wire_status, phase, s.phase, "phase", phase_names, NEWS, "phase"),
+	KAR_STATUS_ENUM(struct wire_status, phase, s.phase, "phase", phase_names, NEWS | SHOWN, "phase"),
 	KAR_STATUS_TEXT(struct wire_status, s.occupied_by, "occupiedBy", KAR_PG_OCCUPIED_BY_BYTES,
-		KAR_SF_STORY, NULL),
-	KAR_STATUS(INT32, struct wire_status, s.members, "members", COUNTER, "members"),
-	KAR_STATUS(INT32, struct wire_status, s.scheduled, "scheduled", COUNTER, "scheduled"),
-	KAR_STATUS(INT32, struct wire_status, s.running, "running", COUNTER, "running"),
-	KAR_STATUS(INT32, struct wire_status, s.succeeded, "succeeded", COUNTER, "succeeded"),
-	KAR_STATUS(INT32, struct wire_status, s.failed, "failed", COUNTER, "failed"),
-	KAR_STATUS(TIME, struct wire_status, s.schedule_start_time, "scheduleStartTime", KAR_SF_STORY, NULL),
-	KAR_STATUS_OPT(INT32, struct wire_status, s.desired, s.has_desired, "desired", KAR_PG_QUEUE,
+		KAR_SF_STORY | SHOWN, NULL),
+	KAR_STATUS(INT32, struct wire_status, s.members, "members", COUNTER | KEPT, "members"),
+	KAR_STATUS(INT32, struct wire_status, s.scheduled, "scheduled", COUNTER | KEPT, "scheduled"),
+	KAR_STATUS(INT32, struct wire_status, s.running, "running", COUNTER | SHOWN, "running"),
+	KAR_STATUS(INT32, struct wire_status, s.succeeded, "succeeded", COUNTER | SHOWN, "succeeded"),
+	KAR_STATUS(INT32, struct wire_status, s.failed, "failed", COUNTER | SHOWN, "failed"),
+	KAR_STATUS(TIME, struct wire_status, s.schedule_start_time, "scheduleStartTime", KAR_SF_STORY | SHOWN,
+		NULL),
+	KAR_STATUS_OPT(INT32, struct wire_status, s.desired, s.has_desired, "desired", KAR_PG_QUEUE | KEPT,
 		"desired"),
-	KAR_STATUS(INT32, struct wire_status, s.desired_of, "desiredOf", KAR_PG_QUEUE | KAR_SF_OMIT_ZERO,
-		NULL),
-	KAR_STATUS(TIME, struct wire_status, s.last_scale_time, "lastScaleTime", KAR_PG_QUEUE, NULL),
+	KAR_STATUS(INT32, struct wire_status, s.desired_of, "desiredOf",
+		KAR_PG_QUEUE | KAR_SF_OMIT_ZERO | KEPT, NULL),
+	KAR_STATUS(TIME, struct wire_status, s.last_scale_time, "lastScaleTime", KAR_PG_QUEUE | KEPT, NULL),
 	KAR_STATUS_ENUM(struct wire_status, scaling_limit, s.scaling_limit, "scalingLimit", limit_names,
-		KAR_PG_QUEUE, "scalingLimit"),
+		KAR_PG_QUEUE | KEPT, "scalingLimit"),
 	KAR_STATUS_TEXT(struct wire_status, s.scaling_limit_message, "scalingLimitMessage",
-		KAR_MAX_MESSAGE_BYTES, KAR_PG_QUEUE, NULL),
-	KAR_STATUS_OPT(INT32, struct wire_status, s.position, s.has_position, "position", KAR_PG_QUEUE, NULL),
-	KAR_STATUS_TEXT(struct wire_status, s.admitted_queue, "admittedQueue", KAR_COPY_VALUE, KAR_PG_QUEUE,
+		KAR_MAX_MESSAGE_BYTES, KAR_PG_QUEUE | KEPT, NULL),
+	KAR_STATUS_OPT(INT32, struct wire_status, s.position, s.has_position, "position", KAR_PG_QUEUE | KEPT,
 		NULL),
-	KAR_STATUS(TIME, struct wire_status, s.waiting_since, "waitingSince", KAR_PG_QUEUE, NULL),
+	KAR_STATUS_TEXT(struct wire_status, s.admitted_queue, "admittedQueue", KAR_COPY_VALUE,
+		KAR_PG_QUEUE | KEPT, NULL),
+	KAR_STATUS(TIME, struct wire_status, s.waiting_since, "waitingSince", KAR_PG_QUEUE | KEPT, NULL),
 	KAR_STATUS(INT64, struct wire_status, s.waited_seconds, "waitedSeconds",
-		KAR_PG_QUEUE | KAR_SF_OMIT_ZERO, NULL),
-	KAR_STATUS(TIME, struct wire_status, s.estimated_start, "estimatedStart", KAR_PG_QUEUE, NULL),
-	KAR_STATUS(INT32, struct wire_status, s.evictions, "evictions", KAR_PG_QUEUE | KAR_SF_OMIT_ZERO,
-		"evictions"),
+		KAR_PG_QUEUE | KAR_SF_OMIT_ZERO | KEPT, NULL),
+	KAR_STATUS(TIME, struct wire_status, s.estimated_start, "estimatedStart", KAR_PG_QUEUE | KEPT, NULL),
+	KAR_STATUS(INT32, struct wire_status, s.evictions, "evictions",
+		KAR_PG_QUEUE | KAR_SF_OMIT_ZERO | KEPT, "evictions"),
 	KAR_STATUS_STRUCT(struct wire_status, s.last_eviction, s.last_eviction, "lastEviction",
-		&kar_eviction_table, KAR_PG_QUEUE, NULL),
-	KAR_STATUS_STRUCT(struct wire_status, s.record, s.record, "record", &record_table, KAR_SF_INTERNAL,
-		"record"),
+		&kar_eviction_table, KAR_PG_QUEUE | KEPT, NULL),
+	KAR_STATUS_STRUCT(struct wire_status, s.record, s.record, "record", &record_table,
+		KAR_SF_INTERNAL | KEPT, "record"),
 	KAR_STATUS_STRUCT(struct wire_status, placement, s.placement, "placement", &placement_table,
-		KAR_SF_STORY | KAR_PG_QUEUE, "placement"),
+		KAR_SF_STORY | KAR_PG_QUEUE | PLACED, "placement"),
 	KAR_STATUS_ENUM(struct wire_status, backend, s.backend, "backend", backend_names,
-		KAR_SF_STORY | KAR_PG_QUEUE, "backend"),
+		KAR_SF_STORY | KAR_PG_QUEUE | PLACED, "backend"),
 	KAR_STATUS_CONDITIONS(struct wire_status, conditions, s.conditions, "conditions",
-		NEWS | KAR_SF_PRINT_REASON | KAR_PG_QUEUE, "conditions"),
+		NEWS | KAR_SF_PRINT_REASON | KAR_PG_QUEUE | KEPT, "conditions"),
 };
 const struct kar_desc kar_podgroup_status_table =
 	KAR_DESC("PodGroupStatus", struct wire_status, status_fields);
@@ -197,6 +202,54 @@ static bool is_queuejob(const struct kar_wire_owner *owner)
 		strncmp(owner->api_version, group, strlen(group)) == 0;
 }
 
+/* What the annotation @key has; a text that cannot be read, and none, are an empty one. */
+static struct wire_status kept_in(const struct kar_wire_meta *m, const char *key, struct kar_arena *a)
+{
+	const char *text = kar_pairs_get(&m->annotations, key);
+	struct wire_status w = { 0 };
+	struct kar_err ignored = { 0 };
+
+	if (!text || kar_json_decode(a, &kar_podgroup_status_table, NULL, text, strlen(text), &w, &ignored))
+		return (struct wire_status){ 0 };
+	return w;
+}
+
+/* All of a status of which the CRD has kept only @shown. */
+static struct wire_status put_together(const struct kar_wire_meta *m, const struct wire_status *shown,
+	struct kar_arena *a)
+{
+	struct wire_status all = kept_in(m, KAR_ANNOTATION_QUEUE_STATUS, a),
+			   placed = kept_in(m, KAR_ANNOTATION_PLACEMENT, a);
+
+	all.placement = placed.placement;
+	all.backend = placed.backend;
+	all.phase = shown->phase;
+	all.s.occupied_by = shown->s.occupied_by;
+	all.s.running = shown->s.running;
+	all.s.succeeded = shown->s.succeeded;
+	all.s.failed = shown->s.failed;
+	all.s.schedule_start_time = shown->s.schedule_start_time;
+	return all;
+}
+
+/* Each of our two writers writes one of these beside the phase. */
+static bool is_pruned(const struct wire_status *s)
+{
+	return kar_has_text(s->phase) && !s->s.has_position && !s->conditions.n && !s->placement.state;
+}
+
+static void read_status(const struct wire_podgroup *w, struct kar_podgroup *g)
+{
+	struct kar_arena scratch = { 0 };
+	struct wire_status status = w->status;
+
+	g->pruned = is_pruned(&status);
+	if (g->pruned)
+		status = put_together(&w->head.meta, &w->status, &scratch);
+	kar_status_read(&kar_podgroup_status_table, &status, &g->status, &g->mem);
+	kar_arena_release(&scratch);
+}
+
 static struct kar_object *project(const void *wire, struct kar_intern *strings)
 {
 	const struct wire_podgroup *w = wire;
@@ -224,7 +277,7 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings)
 			kar_copy_fit(mem, kar_pairs_get(&m->labels, KAR_LABEL_QUEUE), KAR_COPY_VALUE);
 	g->spec = keep_spec(mem, &w->spec);
 	g->options = kar_pg_options_read(&m->annotations, kar_object_key(&g->o, key), mem);
-	kar_status_read(&kar_podgroup_status_table, &w->status, &g->status, mem);
+	read_status(w, g);
 	return &g->o;
 }
 
@@ -375,7 +428,7 @@ bool kar_podgroup_same_content(const struct kar_podgroup *a, const struct kar_po
 		a->creation == b->creation && a->deletion == b->deletion &&
 		kar_streq(a->owner_uid, b->owner_uid) && kar_streq(a->owner_name, b->owner_name) &&
 		a->owner_is_queuejob == b->owner_is_queuejob && a->orphan == b->orphan &&
-		a->made == b->made && kar_streq(a->queue_label, b->queue_label) &&
+		a->made == b->made && a->pruned == b->pruned && kar_streq(a->queue_label, b->queue_label) &&
 		kar_podgroup_spec_equal(&a->spec, &b->spec) &&
 		kar_pg_options_equal(&a->options, &b->options) &&
 		kar_status_equal(&kar_podgroup_status_table, &a->status, &b->status, KAR_SF_ALL);

@@ -56,7 +56,7 @@ enum kar_pg_phase {
 const char *kar_pg_phase_name(enum kar_pg_phase p) KAR_RETNN; /* "Pending" ...; "" for NONE */
 enum kar_pg_phase kar_pg_phase_parse(const char *name);       /* NONE: NULL, or none of the names */
 
-/* The memory of the podgroup reconciler: state that no other field of the status shows. A CRD that is not ours drops it. */
+/* The memory of the podgroup reconciler: state that no other field of the status shows. */
 struct kar_pg_record {
 	bool quorum_lost; /* the group ran, fewer than its quorum are bound since, and it still has members */
 };
@@ -91,7 +91,7 @@ struct kar_pg_planned {
 	const char *nodes; /* "n1*4 n2 *3": four pods on n1, one on n2, and three anywhere (pg_plan.h) */
 };
 
-/* status.placement: the memory of placing. A CRD that is not ours drops it, and then such groups are not placed. */
+/* status.placement: the memory of placing. */
 struct kar_pg_placement {
 	enum kar_pg_state state;
 	int32_t attempt;  /* number of the present attempt, or of the last one; counts from 1 */
@@ -185,6 +185,10 @@ extern const struct kar_desc kar_podgroup_status_table;
 enum {
 	KAR_PG_MEMBERS = KAR_SF_COUNTER | KAR_SF_STORY | KAR_SF_INTERNAL, /* the podgroup reconciler's part */
 	KAR_PG_QUEUE = KAR_SF_OWN,                                        /* the queue reconciler's part */
+	/* Where each row is if the CRD drops what is not in its schema: in the status all the same, or in one of two annotations. */
+	KAR_PG_IN_STATUS = KAR_SF_OWN << 1,
+	KAR_PG_IN_PLACEMENT = KAR_SF_OWN << 2,
+	KAR_PG_IN_QUEUE_STATUS = KAR_SF_OWN << 3,
 };
 
 struct kar_podgroup {
@@ -198,6 +202,7 @@ struct kar_podgroup {
 	bool owner_is_queuejob; /* a QueueJob of our API group: other projects have a kind of that name too */
 	bool orphan;            /* see kar_queuejob_orphan() */
 	bool made;              /* the manager has made it for pods without a PodGroup (kar_pod_gang()) */
+	bool pruned; /* its CRD has dropped our part of its status, which is in annotations then (api/podgroup/pg_kept.h) */
 	/* Value of its label KAR_LABEL_QUEUE; NULL: none, or it is of a QueueJob, whose spec says it. */
 	const char *queue_label;
 	struct kar_podgroup_spec spec;

@@ -242,6 +242,12 @@ void kar_status_write(struct kar_json_writer *w, const struct kar_desc *table, c
 	write_fields(w, table, status, mask, false);
 }
 
+void kar_status_write_present(struct kar_json_writer *w, const struct kar_desc *table, const void *status,
+	unsigned mask)
+{
+	write_fields(w, table, status, mask, true);
+}
+
 /* ---- compare ---- */
 
 static bool same_structs(const struct kar_field *f, const void *a, const void *b, unsigned mask)

@@ -125,6 +125,9 @@ void kar_status_read(const struct kar_desc *table, const void *wire, void *statu
 /* Writes the members that @mask chooses, each with its key, into the object that is open in @w: the caller may add others. */
 void kar_status_write(struct kar_json_writer *w, const struct kar_desc *table, const void *status,
 	unsigned mask) KAR_NONNULL;
+/* The same without those that are absent: not for a patch. */
+void kar_status_write_present(struct kar_json_writer *w, const struct kar_desc *table, const void *status,
+	unsigned mask) KAR_NONNULL;
 /*
  * Are the members that @mask chooses equal? In nested structs it chooses among their own rows; a different number of structs in
  * an array counts only if the row of the array is chosen.

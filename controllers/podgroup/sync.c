@@ -13,6 +13,7 @@
 #include "common/codec/json.h"
 #include "controllers/cluster/asked.h"
 #include "controllers/cluster/caches.h"
+#include "controllers/cluster/group_status.h"
 #include "controllers/cluster/owner.h"
 #include "controllers/cluster/snapshot.h"
 #include "controllers/cluster/unit.h"
@@ -319,8 +320,8 @@ static bool sync_group(struct kar_controller *c, struct kar_sync *s)
 		kar_plan_requeue(&s->plan, KAR_UNREADABLE_RETRY);
 		return false;
 	}
-	v.unplaced =
-		c->settings->one_namespace || !kar_pg_keeps_placement(v.group) || v.n_pods > KAR_PG_PLAN_PODS;
+	v.unplaced = c->settings->one_namespace || !kar_pg_keeps_placement(v.group) ||
+		v.n_pods > kar_pg_plan_pods(v.group);
 	v.outdated = is_outdated(stores, &v, &s->arena);
 	s->objects = v.n_pods;
 	s->plan.priority = v.group->spec.has_priority ? v.group->spec.priority : 0;
@@ -342,19 +343,9 @@ static int encode(const struct kar_sync *s KAR_UNUSED, const struct kar_action *
 }
 
 /* The patch replaces the list of conditions as a whole, so the group must still be the one that was read. */
-static void encode_status(const struct kar_sync *s, struct kar_buf *out)
+static const char *encode_status(const struct kar_sync *s, struct kar_buf *out)
 {
-	struct kar_json_writer w;
-
-	kar_json_writer_init(&w, out);
-	kar_jw_begin_object(&w);
-	kar_write_preconditions(&w, s->object);
-	kar_jw_key(&w, "status");
-	kar_jw_begin_object(&w);
-	kar_status_write(&w, &kar_podgroup_status_table, s->plan.status, KAR_PG_MEMBERS);
-	kar_jw_end_object(&w);
-	kar_jw_end_object(&w);
-	kar_json_writer_release(&w);
+	return kar_group_status_patch(kar_as_podgroup(s->object), s->plan.status, KAR_PG_MEMBERS, out);
 }
 
 /* May the same request succeed only if somebody changes a policy or a role? */

@@ -302,7 +302,7 @@ static struct queue_gang *wave_of(struct gathering *m, struct queue_gang *out, b
 	bool few = need > (int64_t)m->unbound.n;
 
 	assert(m->group->options.only_waiting);
-	if (started || m->unbound.n > KAR_PG_PLAN_PODS || m->placed_by_others || (few && m->have.n))
+	if (started || m->unbound.n > kar_pg_plan_pods(m->group) || m->placed_by_others || (few && m->have.n))
 		return leave_alone(m);
 	if (waits_for_members(m, need, started))
 		return wait_for_members(m, out);
@@ -395,7 +395,7 @@ static struct queue_gang *gang_of(struct gathering *m, struct queue_gang *out, b
 	}
 	if (m->group->options.only_waiting)
 		return wave_of(m, out, started);
-	if ((need <= 0 && !holds) || m->unbound.n > KAR_PG_PLAN_PODS || m->placed_by_others)
+	if ((need <= 0 && !holds) || m->unbound.n > kar_pg_plan_pods(m->group) || m->placed_by_others)
 		return leave_alone(m); /* nothing to place, or not here (controllers/podgroup/release.c) */
 	if (need > (int64_t)m->unbound.n && starts_in_stages(m))
 		need = (int64_t)m->unbound.n;

@@ -11,6 +11,7 @@
 #include "api/copy.h"
 #include "common/codec/json.h"
 #include "common/base/str.h"
+#include "controllers/cluster/group_status.h"
 #include "controllers/kar_metrics.h"
 
 /* Numbers of struct kar_action.what. */
@@ -84,6 +85,7 @@ static struct kar_action *patch_group(struct queue_pass *p, const struct queue_g
 	const struct kar_podgroup *g = qg->group;
 	struct kar_podgroup_status st = queue_next_status(p, qg, d);
 	unsigned mask = KAR_PG_QUEUE;
+	const char *subresource;
 	struct kar_buf out = { 0 };
 	struct kar_action *a;
 
@@ -92,8 +94,8 @@ static struct kar_action *patch_group(struct queue_pass *p, const struct queue_g
 		st.phase = KAR_PG_PHASE_PENDING;
 		mask |= KAR_PG_MEMBERS;
 	}
-	write_patch(&out, &g->o, &kar_podgroup_status_table, &st, mask);
-	a = add_patch(p, &g->o, "status", PATCH_GROUP,
+	subresource = kar_group_status_patch(g, &st, mask, &out);
+	a = add_patch(p, &g->o, subresource, PATCH_GROUP,
 		kar_arena_printf(p->arena, "Admitted=%s/%s position=%d%s",
 			queue_is_admitted(d) ? "True" : "False", kar_queue_reason_name(d->reason),
 			d->position,
@@ -319,14 +321,15 @@ static void write_finished(struct queue_pass *p, const struct kar_podgroup *g)
 {
 	const struct queue_group qg = { .group = g };
 	struct kar_podgroup_status st = g->status;
+	const char *subresource;
 	struct kar_buf out = { 0 };
 
 	if (!kar_condition_is_true(&st.conditions, KAR_PG_QUOTA_RESERVED) || g->o.unreadable)
 		return;
 	st.conditions = kar_conditions_copy(&st.conditions, p->arena);
 	queue_set_reserved(p, &qg, &st);
-	write_patch(&out, &g->o, &kar_podgroup_status_table, &st, KAR_PG_QUEUE);
-	add_patch(p, &g->o, "status", PATCH_GROUP, "QuotaReserved=False", &out);
+	subresource = kar_group_status_patch(g, &st, KAR_PG_QUEUE, &out);
+	add_patch(p, &g->o, subresource, PATCH_GROUP, "QuotaReserved=False", &out);
 }
 
 void queue_write_finished(struct queue_pass *p)

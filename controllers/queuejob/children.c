@@ -245,8 +245,8 @@ static void omit_succeeded_members(const struct kar_podgroup *g, bool pruned, st
 {
 	const struct kar_podgroup_spec *have = &g->spec;
 
-	if (have->has_succeeded_members || kar_has_text(g->status.admitted_queue) ||
-		(!pruned && want->min_member != have->min_member))
+	if (have->has_succeeded_members ||
+		(!pruned && (kar_has_text(g->status.admitted_queue) || want->min_member != have->min_member)))
 		return;
 	want->succeeded_members = have->succeeded_members;
 	want->has_succeeded_members = false;
@@ -257,7 +257,9 @@ static bool is_pruned(const struct kar_podgroup *g)
 {
 	const struct kar_podgroup_spec *have = &g->spec;
 
-	return !have->queue && !have->has_priority && !have->priority_class_name && !g->status.has_position;
+	return g->pruned ||
+		(!have->queue && !have->has_priority && !have->priority_class_name &&
+			!g->status.has_position);
 }
 
 /* The spec that the group should have. Resources are written by other clients, so they stay as they are. */

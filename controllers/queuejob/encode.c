@@ -175,7 +175,7 @@ int queuejob_encode(const struct kar_sync *s, const struct kar_action *a, struct
 	return 0;
 }
 
-void queuejob_encode_status(const struct kar_sync *s, struct kar_buf *out)
+const char *queuejob_encode_status(const struct kar_sync *s, struct kar_buf *out)
 {
 	struct kar_json_writer w;
 
@@ -186,4 +186,5 @@ void queuejob_encode_status(const struct kar_sync *s, struct kar_buf *out)
 	kar_queuejob_status_write(&w, s->plan.status);
 	kar_jw_end_object(&w);
 	kar_json_writer_release(&w);
+	return "status";
 }

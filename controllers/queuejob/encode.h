@@ -10,6 +10,6 @@
 /* See struct kar_controller: encode and encode_status. */
 int queuejob_encode(const struct kar_sync *s, const struct kar_action *a, struct kar_buf *out,
 	struct kar_err *err) __attribute__((nonnull(1, 2, 3)));
-void queuejob_encode_status(const struct kar_sync *s, struct kar_buf *out) KAR_NONNULL;
+const char *queuejob_encode_status(const struct kar_sync *s, struct kar_buf *out) KAR_NONNULL;
 
 #endif

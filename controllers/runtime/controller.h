@@ -79,8 +79,11 @@ struct kar_controller {
 	/* Appends the body of one action. -1: the object cannot be built (KAR_INVALID), which is reported like a refusal. */
 	int (*encode)(const struct kar_sync *s, const struct kar_action *a, struct kar_buf *out,
 		struct kar_err *err);
-	/* Body of the status patch: {"metadata":{...preconditions},"status":{...}}. */
-	void (*encode_status)(const struct kar_sync *s, struct kar_buf *out);
+	/*
+	 * Body of the status patch: {"metadata":{...preconditions},"status":{...}}. Returns the subresource that is patched, "status" or, where
+	 * annotations have what is to be kept, NULL.
+	 */
+	const char *(*encode_status)(const struct kar_sync *s, struct kar_buf *out);
 	/* Called just before an action is sent: is it still wanted? NULL: always. */
 	bool (*still_wanted)(const struct kar_sync *s, const struct kar_action *a);
 	/*

@@ -66,12 +66,12 @@ int kar_executor_action_request(const struct kar_sync *s, const struct kar_actio
 struct kar_request kar_executor_status_request(const struct kar_sync *s, struct kar_buf *body)
 {
 	const struct kar_object *o = s->object;
+	const char *subresource = s->controller->encode_status(s, body);
 	struct kar_request rq;
 
-	s->controller->encode_status(s, body);
 	rq = kar_client_patch(&o->type->res, o->ns, o->name, KAR_PATCH_MERGE,
 		(struct kar_str){ body->p, body->n });
-	rq.subresource = "status";
+	rq.subresource = subresource;
 	rq.field_manager = FIELD_MANAGER;
 	return rq;
 }

@@ -54,9 +54,10 @@ static int encode(const struct kar_sync *s, const struct kar_action *a, struct k
 	return 0;
 }
 
-static void encode_status(const struct kar_sync *s, struct kar_buf *out)
+static const char *encode_status(const struct kar_sync *s, struct kar_buf *out)
 {
 	kar_buf_printf(out, "{\"status\":\"%s\"}", (const char *)s->plan.status);
+	return "status";
 }
 
 static bool still_wanted(const struct kar_sync *s, const struct kar_action *a)

@@ -59,11 +59,21 @@ static KAR_UNUSED void put_queue(const char *name, const char *spec)
 	put_named(w.stores.queues, name, HELD, rest);
 }
 
+/* The conditions that a status has whose phase is written, unless @status has some. */
+static KAR_UNUSED const char *usual_conditions(const char *status)
+{
+	return strstr(status, "\"phase\"") && !strstr(status, "\"conditions\"")
+		? ",\"conditions\":[{\"type\":\"Scheduled\",\"status\":\"False\",\"reason\":\"NotEnoughMembers\",\"message\":\"m\","
+		  "\"lastTransitionTime\":\"2026-11-21T10:00:00Z\"}]"
+		: "";
+}
+
 static KAR_UNUSED void put_group(const char *name, const char *spec, const char *status)
 {
 	char rest[1024];
 
-	snprintf(rest, sizeof(rest), ",\"spec\":{%s},\"status\":{%s}", spec, status);
+	snprintf(rest, sizeof(rest), ",\"spec\":{%s},\"status\":{%s%s}", spec, status,
+		usual_conditions(status));
 	put_named(w.stores.podgroups, name, "", rest);
 }
 
@@ -80,7 +90,7 @@ static KAR_UNUSED void put_group_of_job(const char *name, const char *status)
 {
 	char rest[1024], owner[256];
 
-	snprintf(rest, sizeof(rest), ",\"spec\":{},\"status\":{%s}", status);
+	snprintf(rest, sizeof(rest), ",\"spec\":{},\"status\":{%s%s}", status, usual_conditions(status));
 	snprintf(owner, sizeof(owner),
 		",\"ownerReferences\":[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"QueueJob\",\"name\":\"%s\",\"uid\":\"uid-%s\",\"controller\":true}]",
 		name, name);

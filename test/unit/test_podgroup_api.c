@@ -9,7 +9,8 @@
 #include <cmocka.h>
 
 #include "common/base/str.h"
-#include "api/podgroup/podgroup.h"
+#include "api/podgroup/pg_kept.h"
+#include "common/base/mem.h"
 #include "test/fixture/projection.h"
 
 static const struct kar_podgroup *group_of(const char *json)
@@ -364,6 +365,107 @@ static void specs_are_compared_member_by_member(void **state)
 	}
 }
 
+#define KEY(name, value) "\"kube-arbitrator.io/" name "\":\"" value "\""
+#define PLACED \
+	KEY("placement", \
+		"{\\\"placement\\\":{\\\"state\\\":\\\"Placed\\\",\\\"attempt\\\":2},\\\"backend\\\":\\\"Gates\\\"}")
+#define IN_QUEUE \
+	KEY("queue-status", \
+		"{\\\"phase\\\":\\\"Failed\\\",\\\"running\\\":7,\\\"members\\\":3,\\\"position\\\":4,\\\"admittedQueue\\\":\\\"a\\\"," \
+		"\\n\\\"conditions\\\":[{\\\"type\\\":\\\"Admitted\\\",\\\"status\\\":\\\"True\\\"}]}")
+#define SHOWN "\"phase\":\"Running\",\"running\":2"
+#define OURS \
+	SHOWN ",\"position\":1,\"members\":9,\"conditions\":[{\"type\":\"Scheduled\",\"status\":\"True\"}]"
+
+/* @got: state of the placement, attempt, backend, phase, running, members, position, queue, number of conditions; + if it was dropped. */
+static const struct {
+	const char *name, *annotations, *status, *got;
+} kept[] = {
+	{ "what_the_crd_drops_is_in_annotations", PLACED "," IN_QUEUE, SHOWN,
+		"Placed 2 Gates Running 2 3 4 a 1 +" },
+	{ "what_it_keeps_is_in_the_status", PLACED "," IN_QUEUE, OURS, " 0  Running 2 9 1  1" },
+	{ "before_anybody_has_written_nothing_is_known", PLACED "," IN_QUEUE, "", " 0   0 0 0  0" },
+	{ "annotations_may_be_missing", "", SHOWN, " 0  Running 2 0 0  0 +" },
+	{ "annotation_that_is_no_json_is_as_if_it_were_missing", KEY("placement", "Placed") "," IN_QUEUE,
+		SHOWN, " 0  Running 2 3 4 a 1 +" },
+	{ "annotation_of_other_types_too", PLACED "," KEY("queue-status", "{\\\"members\\\":[]}"), SHOWN,
+		"Placed 2 Gates Running 2 0 0  0 +" },
+	{ "placement_that_is_kept_shows_that_the_crd_is_ours", IN_QUEUE,
+		SHOWN ",\"placement\":{\"state\":\"Satisfied\"}", "Satisfied 0  Running 2 0 0  0" },
+};
+
+static void what_the_crd_drops_is_read_from_annotations(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(kept); i++) {
+		const struct kar_podgroup_status *s;
+		const struct kar_podgroup *g;
+		char json[2048], got[256];
+
+		snprintf(json, sizeof(json), "{" META ",\"annotations\":{%s}},\"spec\":{},\"status\":{%s}}",
+			kept[i].annotations, kept[i].status);
+		g = group_of(json);
+		s = &g->status;
+		snprintf(got, sizeof(got), "%s %d %s %s %d %d %d %s %zu%s",
+			kar_pg_state_name(s->placement.state), (int)s->placement.attempt,
+			kar_pg_backend_name(s->backend), kar_pg_phase_name(s->phase), (int)s->running,
+			(int)s->members, (int)s->position, s->admitted_queue, s->conditions.n,
+			g->pruned ? " +" : "");
+		if (strcmp(got, kept[i].got) != 0)
+			fail_msg("%s: want '%s', got '%s'", kept[i].name, kept[i].got, got);
+		kar_object_unref(&g->o);
+	}
+}
+
+/* @text as JSON has it between quotes. */
+static const char *quoted(const char *text, struct kar_arena *a)
+{
+	char *out = kar_arena_alloc(a, 2 * strlen(text) + 1, 1), *to = out;
+
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\' || *text == '\n')
+			*to++ = '\\';
+		*to++ = *text == '\n' ? 'n' : *text;
+	}
+	return out;
+}
+
+static void annotations_say_what_the_status_did(void **state)
+{
+	static const char status[] =
+		"\"phase\":\"Running\",\"running\":2,\"occupiedBy\":\"ns/o\",\"members\":3,\"scheduled\":2,\"desired\":6,\"desiredOf\":7,"
+		"\"position\":0,\"admittedQueue\":\"a\",\"evictions\":1,\"record\":{\"quorumLost\":true},\"backend\":\"Gates\","
+		"\"placement\":{\"state\":\"Placed\",\"attempt\":2,\"cause\":\"\\\"x\\\", {y}\",\"plan\":[{\"role\":\"p\",\"nodes\":\"n1*2\"}]},"
+		"\"conditions\":[{\"type\":\"Admitted\",\"status\":\"True\",\"reason\":\"Admitted\",\"message\":\"m\"},"
+		"{\"type\":\"Scheduled\",\"status\":\"False\",\"reason\":\"Placing\",\"message\":\"0/2 members bound\"}]";
+	char json[4096];
+	struct kar_arena a = { 0 };
+	const struct kar_podgroup *before, *after;
+	struct kar_pg_kept texts;
+
+	(void)state;
+	snprintf(json, sizeof(json), "{" META "},\"spec\":{},\"status\":{%s}}", status);
+	before = group_of(json);
+	texts = kar_pg_kept(&before->status, &a);
+	assert_string_equal(texts.texts[0],
+		"{\"placement\":{\"state\":\"Placed\",\"attempt\":2,\"cause\":\"\\\"x\\\", {y}\",\"plan\":[{\"role\":\"p\",\"nodes\":\"n1*2\"}]},\n"
+		"\"backend\":\"Gates\"}");
+	assert_string_equal(texts.texts[2], "Placing: 0/2 members bound");
+	snprintf(json, sizeof(json),
+		"{" META
+		",\"annotations\":{\"%s\":\"%s\",\"%s\":\"%s\"}},\"spec\":{},\"status\":{\"phase\":\"Running\",\"running\":2,\"occupiedBy\":\"ns/o\"}}",
+		kar_pg_kept_keys[0], quoted(texts.texts[0], &a), kar_pg_kept_keys[1],
+		quoted(texts.texts[1], &a));
+	after = group_of(json);
+	assert_true(after->pruned);
+	assert_true(
+		kar_status_equal(&kar_podgroup_status_table, &before->status, &after->status, KAR_SF_ALL));
+	assert_false(kar_pg_kept_differs(after, &before->status, &a));
+	kar_object_unref(&before->o);
+	kar_object_unref(&after->o);
+	kar_arena_release(&a);
+}
+
 /* .desired was chosen for a job of .of pods; now it asks for .pods, of which .left have not succeeded. */
 static const struct {
 	int32_t desired, of, pods, left, allowed;
@@ -405,6 +507,8 @@ int main(void)
 		TEST(spec_is_written_as_it_was_read),
 		TEST(specs_are_compared_member_by_member),
 		TEST(room_of_successes_is_asked_for_anew),
+		TEST(what_the_crd_drops_is_read_from_annotations),
+		TEST(annotations_say_what_the_status_did),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

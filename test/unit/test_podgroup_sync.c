@@ -391,6 +391,34 @@ static void body_has_preconditions_and_nulls(void **state)
 	kar_buf_release(&out);
 }
 
+static const char *encode_pruned(const char *meta, const char *shown, struct kar_buf *out)
+{
+	kar_buf_release(out);
+	put_named(w.stores.podgroups, "g", meta, shown);
+	sync_named("ns/g");
+	return w.sync.plan.status ? w.controller.encode_status(&w.sync, out) : "nothing";
+}
+
+#define SHOWN(running) \
+	",\"spec\":{\"minMember\":2},\"status\":{\"phase\":\"Pending\",\"running\":" running "}"
+
+/* The CRD of scheduler-plugins keeps the phase and the counts: all else is written before these, as annotations. */
+static void what_the_crd_drops_is_written_as_annotations(void **state)
+{
+	char meta[2048];
+	struct kar_buf out = { 0 };
+
+	(void)state;
+	assert_null(encode_pruned("", SHOWN("1"), &out));
+	snprintf(meta, sizeof(meta), "%s", strstr(kar_buf_cstr(&out), ",\"annotations\""));
+	assert_non_null(strstr(meta,
+		"\"kube-arbitrator.io/message\":\"NotEnoughMembers: 0/2 members bound; 0/2 created"));
+	meta[strlen(meta) - 2] = '\0';
+	assert_string_equal(encode_pruned(meta, SHOWN("1"), &out), "status");
+	assert_string_equal(encode_pruned(meta, SHOWN("0"), &out), "nothing");
+	kar_buf_release(&out);
+}
+
 static void body_has_the_start_time(void **state)
 {
 	struct kar_buf out = { 0 };
@@ -554,6 +582,7 @@ int main(void)
 		TEST(evicted_pod_goes_though_its_mark_is_refused),
 		TEST(terminal_owner_is_looked_up),
 		TEST(body_has_preconditions_and_nulls),
+		TEST(what_the_crd_drops_is_written_as_annotations),
 		TEST(body_has_the_start_time),
 		TEST(long_reasons_are_cut_once_and_for_all),
 		TEST(changes_wake_the_groups_they_concern),

@@ -49,8 +49,8 @@ static void put_gang(const char *name, int priority, const char *template, const
 	snprintf(owner, sizeof(owner),
 		",\"ownerReferences\":[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"QueueJob\",\"name\":\"%s\",\"uid\":\"uid-%s\",\"controller\":true}]",
 		name, name);
-	snprintf(rest, sizeof(rest), ",\"spec\":{\"queue\":\"a\",\"priority\":%d},\"status\":{%s}", priority,
-		status);
+	snprintf(rest, sizeof(rest), ",\"spec\":{\"queue\":\"a\",\"priority\":%d},\"status\":{%s%s}",
+		priority, status, usual_conditions(status));
 	put_named(w.stores.podgroups, name, owner, rest);
 }
 

@@ -147,6 +147,9 @@ def story_admission_policy_binds_the_manager(s):
         "another label of another controller's PodGroup": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "foreign", *merge(metadata={"labels": {KEY + "queue": "a", "x": "y"}})),
         "another queue of a PodGroup": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "queued", *merge(metadata={"labels": {KEY + "queue": "a"}})),
         "a queue and the spec of another controller's PodGroup": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "foreign", *merge(metadata={"labels": {KEY + "queue": "a"}}, spec={"minMember": 2})),
+        "an annotation of another controller's PodGroup": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "foreign", *merge(metadata={"annotations": {KEY + "placement": "{}", "x": "y"}})),
+        "an annotation and the spec of another controller's PodGroup": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "foreign", *merge(metadata={"annotations": {KEY + "placement": "{}"}}, spec={"minMember": 2})),
+        "an annotation and a label of another controller's PodGroup": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "foreign", *merge(metadata={"annotations": {KEY + "placement": "{}"}, "labels": {"x": "y"}})),
         "the adoption of another controller's PodGroup": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "foreign", *merge(metadata=owned)),
         "a bare PodGroup": as_manager(s, "create", obj=pod_group("bare")),
         "the deletion of another controller's PodGroup": as_manager(s, "delete", "podgroup.scheduling.x-k8s.io", "foreign"),
@@ -165,6 +168,7 @@ def story_admission_policy_binds_the_manager(s):
     allowed = {
         "a pod of a QueueJob": as_manager(s, "create", obj=pod("bare", **owned)),
         "a PodGroup for pods that ask for one": as_manager(s, "create", obj=pod_group("made", labels=MADE)),
+        "the status of a PodGroup in annotations": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "foreign", *merge(metadata={"annotations": {KEY + k: "{}" for k in ("placement", "queue-status", "message")}})),
         "its deletion when they are gone": as_manager(s, "delete", "podgroup.scheduling.x-k8s.io", "made-before"),
         "the queue of another controller's PodGroup": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "foreign", *merge(metadata={"labels": {KEY + "queue": "a"}})),
         "the finalizer of a queue": as_manager(s, "patch", "queue.kube-arbitrator.io", "default", *merge(metadata={"finalizers": None})),
