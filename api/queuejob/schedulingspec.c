@@ -1,6 +1,7 @@
 #include "api/queuejob/schedulingspec.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/copy.h"
 #include "common/base/str.h"
@@ -113,6 +114,14 @@ void kar_schedspec_write(struct kar_json_writer *w, const struct kar_schedspec *
 	kar_jw_end_object(w);
 }
 
+static bool is_of_queuejob(const struct kar_wire_owner *owner)
+{
+	static const char group[] = KAR_GROUP "/";
+
+	return kar_streq(owner->kind, "QueueJob") && owner->api_version &&
+		strncmp(owner->api_version, group, strlen(group)) == 0;
+}
+
 static struct kar_object *project(const void *wire, struct kar_intern *strings)
 {
 	const struct wire_schedulingspec *w = wire;
@@ -122,7 +131,13 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings)
 
 	kar_object_init(&s->o, &kar_schedulingspec_type, &w->head, kar_copy_text(&s->mem, m->name),
 		kar_copy_text(&s->mem, m->uid), strings);
-	s->owner_uid = owner ? kar_copy_fit(&s->mem, owner->uid, KAR_COPY_UID) : NULL;
+	s->owner_uid = owner ? kar_intern_fit(strings, owner->uid, KAR_COPY_UID) : NULL;
+	if (owner && !is_of_queuejob(owner)) {
+		s->owner_api_version = kar_copy_fit(&s->mem, owner->api_version, KAR_COPY_NAME);
+		s->owner_kind = kar_copy_fit(&s->mem, owner->kind, KAR_COPY_VALUE);
+		s->owner_name = kar_copy_fit(&s->mem, owner->name, KAR_COPY_NAME);
+	}
+	s->creation = m->creation;
 	s->owner = kar_owner_text(m, &s->mem);
 	s->orphan = kar_queuejob_orphan(m);
 	s->deletion = m->deletion;
@@ -130,17 +145,20 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings)
 	return &s->o;
 }
 
-static void destroy(struct kar_object *o, struct kar_intern *strings KAR_UNUSED)
+static void destroy(struct kar_object *o, struct kar_intern *strings)
 {
 	struct kar_schedulingspec *s = kar_container_of(o, struct kar_schedulingspec, o);
 
+	kar_intern_put(strings, s->owner_uid);
 	kar_arena_release(&s->mem);
 	free(s);
 }
 
-static const char *index_key(const struct kar_object *o KAR_UNUSED, int i KAR_UNUSED)
+static const char *index_key(const struct kar_object *o, int i KAR_UNUSED)
 {
-	return NULL;
+	const struct kar_schedulingspec *s = kar_as_schedulingspec(o);
+
+	return s->owner_kind ? s->owner_uid : NULL;
 }
 
 const struct kar_type kar_schedulingspec_type = {
@@ -155,6 +173,7 @@ const struct kar_type kar_schedulingspec_type = {
 	.project = project,
 	.destroy = destroy,
 	.index_key = index_key,
+	.n_index = 1,
 };
 
 bool kar_schedulingspec_same_content(const struct kar_schedulingspec *a, const struct kar_schedulingspec *b)

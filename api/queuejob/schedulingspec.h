@@ -40,14 +40,18 @@ void kar_schedspec_write(struct kar_json_writer *w, const struct kar_schedspec *
 struct kar_schedulingspec {
 	struct kar_object o; /* first */
 	struct kar_arena mem;
-	const char *owner_uid; /* of its controller; NULL: none */
+	const char *owner_uid; /* interned; of its controller; NULL: none */
 	const char *owner;     /* "CRDJob demo"; NULL: none */
-	bool orphan;           /* see kar_queuejob_orphan() */
+	/* Of a controller that is no QueueJob; NULL: of that, or none. */
+	const char *owner_api_version, *owner_kind, *owner_name;
+	kar_time creation;
+	bool orphan; /* see kar_queuejob_orphan() */
 	kar_time deletion;
 	struct kar_schedspec spec;
 };
 
 extern const struct kar_type kar_schedulingspec_type;
+enum { KAR_SCHEDULINGSPEC_BY_OWNER }; /* its UID; not of those of QueueJobs */
 
 static inline const struct kar_schedulingspec *kar_as_schedulingspec(const struct kar_object *o)
 {

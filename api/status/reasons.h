@@ -280,6 +280,8 @@ enum {
 		"Event: room was held for members that have not come; those that come later are a gang of their own.") \
 	X(PodGroupNotFound, KAR_SHOWN_ON_PODGROUP, \
 		"Event of the oldest gated pod: the PodGroup that it names does not exist.") \
+	X(SchedulingSpecNotFound, KAR_SHOWN_ON_PODGROUP, \
+		"Event of the first of some pods that name a scheduler whose work kar-controllers does, and no PodGroup: their controller has no SchedulingSpec.") \
 	X(Reserved, KAR_SHOWN_ON_PODGROUP, \
 		"Every ResourceQuota of the namespace has room for spec.totalResources, and keeps it.") \
 	X(NotRequested, KAR_SHOWN_ON_PODGROUP, "The group reserves nothing any more.") \

@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#include "api/types.h"
+#include "common/base/str.h"
+
 #include "controllers/cluster/claims.h"
 #include "controllers/cluster/stores.h"
 #include "controllers/cluster/volumes.h"
@@ -19,6 +22,24 @@ static struct kar_node_term both(const struct kar_node_term *x, const struct kar
 		memcpy(all + x->n, y->requirements, y->n * sizeof(*all));
 	/* A term without requirements never holds. */
 	return (struct kar_node_term){ .requirements = all, .n = x->n && y->n ? x->n + y->n : 0 };
+}
+
+/* Each label of @selector (struct kar_pair) with its value. */
+static struct kar_node_term term_of(const struct kar_array *selector, struct kar_arena *a)
+{
+	const struct kar_pair *pairs = selector->items;
+	struct kar_requirement *all = kar_arena_alloc(a, selector->n, sizeof(*all));
+
+	for (size_t i = 0; i < selector->n; i++) {
+		const char **values = kar_arena_alloc(a, 1, sizeof(*values));
+
+		values[0] = pairs[i].value;
+		all[i] = (struct kar_requirement){ .key = pairs[i].key,
+			.op = KAR_OP_IN,
+			.values = values,
+			.n_values = 1 };
+	}
+	return (struct kar_node_term){ .requirements = all, .n = (uint32_t)selector->n };
 }
 
 bool kar_needs_add_terms(struct kar_pod_needs *needs, const struct kar_pod_needs *more, struct kar_arena *a)
@@ -50,6 +71,28 @@ const struct kar_pod_needs *kar_needs_looked_up(const struct kar_stores *s, cons
 	return kar_claims_add(s, ns, kar_volumes_add(s, ns, needs, a), a);
 }
 
+/* With the nodeSelector of the SchedulingSpec by which the pod of another controller is in its group (decision 100). */
+static const struct kar_pod_needs *with_selector(const struct kar_stores *s, const struct kar_pod *pod,
+	const struct kar_pod_needs *needs, struct kar_arena *a)
+{
+	const char *slash = pod->group && pod->owner_uid ? strchr(pod->group, '/') : NULL;
+	const struct kar_object *o = slash ? kar_store_get(s->schedulingspecs, pod->o.ns, slash + 1) : NULL;
+	const struct kar_schedulingspec *spec = o ? kar_as_schedulingspec(o) : NULL;
+	struct kar_pod_needs *own, only = { 0 };
+	struct kar_node_term *term;
+
+	if (!spec || !spec->owner_kind || !spec->spec.node_selector.n ||
+		!kar_streq(spec->owner_uid, pod->owner_uid))
+		return needs;
+	term = kar_arena_alloc(a, 1, sizeof(*term));
+	*term = term_of(&spec->spec.node_selector, a);
+	only.terms = term;
+	only.n_terms = 1;
+	own = kar_arena_alloc(a, 1, sizeof(*own));
+	*own = *needs;
+	return kar_needs_add_terms(own, &only, a) ? own : needs;
+}
+
 kar_class kar_needs_class_of_pod(const struct kar_stores *s, const struct kar_pod *pod)
 {
 	struct kar_arena scratch = { 0 };
@@ -58,6 +101,7 @@ kar_class kar_needs_class_of_pod(const struct kar_stores *s, const struct kar_po
 
 	if (pod->node && needs->n_claims)
 		needs = kar_claims_of_bound(s, pod, &scratch);
+	needs = with_selector(s, pod, needs, &scratch);
 	class = kar_snapshot_class_of_pod(s->snapshot, pod,
 		kar_needs_looked_up(s, pod->o.ns, needs, &scratch));
 

@@ -111,10 +111,12 @@ def story_admission_policy_binds_the_manager(s):
     s.apply(pod("foreign", labels={KEY + "queuejob": "j"}))
     member = pod("member", labels={"scheduling.x-k8s.io/pod-group": "foreign"})
     s.apply(member | {"spec": {**member["spec"], "schedulingGates": [{"name": "example.com/other"}]}})
-    s.apply(service("foreign"))
-    s.apply(service("labelled", labels={KEY + "queuejob": "labelled"}))
     s.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "owner"}})
     owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": s.kubectl.get("configmap", "owner")["metadata"]["uid"], "controller": True}
+    direct = pod("direct", ownerReferences=[owner])
+    s.apply(direct | {"spec": {**direct["spec"], "schedulerName": "kar-scheduler", "schedulingGates": [{"name": "example.com/other"}]}})
+    s.apply(service("foreign"))
+    s.apply(service("labelled", labels={KEY + "queuejob": "labelled"}))
     s.apply({"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "PodGroup", "spec": {"minMember": 1},
              "metadata": {"name": "foreign", "labels": {KEY + "queuejob": "foreign"}, "ownerReferences": [owner]}})
     s.apply(pod_group("made-before", labels=MADE))
@@ -136,6 +138,8 @@ def story_admission_policy_binds_the_manager(s):
             "apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": {"name": "e"}, "eventTime": "2026-01-01T00:00:00.000000Z", "type": "Normal",
             "reason": "R", "action": "A", "reportingController": "kubelet", "reportingInstance": "x", "regarding": {"kind": "Pod", "name": "foreign", "namespace": s.namespace}}),
         "a change of a foreign pod": as_manager(s, "patch", "pod", "foreign", *merge(metadata={"labels": {"x": "y"}})),
+        "the label of a PodGroup for a pod of the default scheduler": as_manager(s, "patch", "pod", "foreign", *merge(metadata={"labels": {"scheduling.x-k8s.io/pod-group": "g"}})),
+        "another label beside it": as_manager(s, "patch", "pod", "direct", *merge(metadata={"labels": {"scheduling.x-k8s.io/pod-group": "g", "x": "y"}})),
         "the adoption of a foreign pod": as_manager(s, "patch", "pod", "foreign", *merge(metadata=owned)),
         "the adoption of a gated pod": as_manager(s, "patch", "pod", "gated", *merge(metadata=owned)),
         "the deletion of a foreign pod": as_manager(s, "delete", "pod", "foreign"),
@@ -169,6 +173,8 @@ def story_admission_policy_binds_the_manager(s):
         "a pod of a QueueJob": as_manager(s, "create", obj=pod("bare", **owned)),
         "a PodGroup for pods that ask for one": as_manager(s, "create", obj=pod_group("made", labels=MADE)),
         "the status of a PodGroup in annotations": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "foreign", *merge(metadata={"annotations": {KEY + k: "{}" for k in ("placement", "queue-status", "message")}})),
+        "a PodGroup for a controller that has a SchedulingSpec": as_manager(s, "create", obj={**pod_group("made", labels=MADE), "metadata": {**pod_group("made", labels=MADE)["metadata"], "ownerReferences": [owner]}}),
+        "the label of a PodGroup for a pod of kar-scheduler": as_manager(s, "patch", "pod", "direct", *merge(metadata={"labels": {"scheduling.x-k8s.io/pod-group": "g"}})),
         "its deletion when they are gone": as_manager(s, "delete", "podgroup.scheduling.x-k8s.io", "made-before"),
         "the queue of another controller's PodGroup": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "foreign", *merge(metadata={"labels": {KEY + "queue": "a"}})),
         "the finalizer of a queue": as_manager(s, "patch", "queue.kube-arbitrator.io", "default", *merge(metadata={"finalizers": None})),
