@@ -165,6 +165,8 @@ struct model_job {
 	kar_time scaled;        /* when its queue last changed how many of its pods may be active; 0: never */
 	kar_time lowered_since; /* when the first of the last .n_lowered changes was, that each took pods */
 	int n_lowered;
+	kar_time claimed_since; /* the same of claims that ended without its start */
+	int n_claims_lost;
 	/* Since when its group has no places for its pods, because it waits or is rolled back; 0: it has. Until when that was so last. */
 	kar_time no_places, had_no_places;
 	int asked;     /* distinct indexes that managers have asked for */
