@@ -142,11 +142,11 @@ struct model_job {
 		up_incarnation; /* most pods that ran or had succeeded at once, in the incarnation of the newest pod */
 	struct model_reader readers[MODEL_READERS];
 	size_t n_readers;
-	unsigned writes;          /* by managers, of its status */
 	kar_time without_service; /* since when no Service is its own; 0: there is one */
 	kar_time service_changed; /* when anybody last wrote the Service of its name; 0: never */
 	kar_time refused_since;   /* when the first of .n_refused creates was */
 	int n_refused;
+	unsigned writes; /* by managers, of its status */
 	/* The last refusal of one of its pods: by the quota, as invalid, or because somebody else's has the name. */
 	struct {
 		const char *user; /* who has heard it; NULL: nobody */
