@@ -125,27 +125,6 @@ static void check_to_and_fro(const struct rule *r, const struct write *w)
 			w->c->name, j->n_lowered, (long long)(window / KAR_SECOND));
 }
 
-/* Room was held for it, others went for that perhaps, and then it was not. */
-static void check_claims(const struct rule *r, const struct write *w)
-{
-	enum { MOST = 6 };
-	const kar_time window = 30 * KAR_SECOND;
-	struct model_job *j = w->job;
-	kar_time now = model_now(w->l);
-
-	if (!w->by_manager || !w->l->faultless || !j || !w->c->new || !w->c->old ||
-		model_placement(w->c->old) != KAR_PG_STATE_RESERVING || model_is_admitted(w->c->new) ||
-		model_placement(w->c->new) == KAR_PG_STATE_RESERVING)
-		return;
-	if (now - j->claimed_since > window) {
-		j->claimed_since = now;
-		j->n_claims_lost = 0;
-	}
-	if (++j->n_claims_lost > MOST)
-		model_break(w->l, r->name, "%s/%s loses its claim for the %dth time in %lld s", w->c->ns,
-			w->c->name, j->n_claims_lost, (long long)(window / KAR_SECOND));
-}
-
 /* Times are recorded in whole seconds, and the write that has one may take another. */
 static void check_scaling(const struct rule *r, const struct write *w)
 {
@@ -168,7 +147,5 @@ const struct rule rules_of_shares[] = {
 		check_scaling },
 	{ RULE_GROUP_CHANGED, "scaled-to-and-fro", "no job loses pods again and again within half a minute",
 		check_to_and_fro },
-	{ RULE_GROUP_CHANGED, "claims-last", "no job loses its claim again and again within half a minute",
-		check_claims },
 };
 const size_t n_rules_of_shares = KAR_LEN(rules_of_shares);
