@@ -159,12 +159,12 @@ struct model_job {
 	/* Since when a quota refuses the rest of its minimum while it has a part of that; and the part has our gate. 0: it has not. */
 	kar_time short_since;
 	/* It holds so many nodes, which are too few for its minimum, and has got none since (rules_nodes.c). */
-	int part;
 	kar_time part_since;
+	int part;
+	int n_lowered;          /* see .lowered_since */
 	kar_time placed;        /* when the last attempt to start it began; 0: never */
 	kar_time scaled;        /* when its queue last changed how many of its pods may be active; 0: never */
 	kar_time lowered_since; /* when the first of the last .n_lowered changes was that each took pods */
-	int n_lowered;
 	/* Since when its group has no places for its pods, because it waits or is rolled back; 0: it has. Until when that was so last. */
 	kar_time no_places, had_no_places;
 	int asked;     /* distinct indexes that managers have asked for */
