@@ -18,6 +18,7 @@
 #define KAR_LABEL_MADE KAR_GROUP "/made-for-pods" /* of a PodGroup that the manager has made; "true" */
 #define KAR_LABEL_TASK KAR_GROUP "/task"
 #define KAR_LABEL_INDEX KAR_GROUP "/index"
+#define KAR_LABEL_DOMAIN KAR_GROUP "/domain" /* of the narrowest level that is required */
 #define KAR_LABEL_INCARNATION KAR_GROUP "/incarnation"
 #define KAR_ANNOTATION_TEMPLATE_HASH KAR_GROUP "/template-hash"
 #define KAR_ANNOTATION_RELEASED \
@@ -37,6 +38,7 @@
 #define KAR_ENV_WORLD_SIZE "KAR_WORLD_SIZE"
 #define KAR_ENV_TASK_SIZE "KAR_TASK_SIZE"
 #define KAR_ENV_HOSTS "KAR_HOSTS"
+#define KAR_ENV_DOMAIN "KAR_DOMAIN"
 
 /* How pods name their PodGroup, strongest first; a label wins over an annotation (docs/design/api.md, Membership). */
 #define KAR_LABEL_POD_GROUP "scheduling.x-k8s.io/pod-group"

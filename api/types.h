@@ -26,6 +26,7 @@
 #include "api/queuejob/schedulingspec.h"
 #include "api/core/service.h"
 #include "api/core/storageclass.h"
+#include "api/core/topology.h"
 #include "api/core/volume.h"
 #include "api/core/volumeclaim.h"
 

@@ -24,6 +24,7 @@ struct kar_pod_renderer {
 	size_t task;
 	int32_t incarnation;
 	bool pinned, bound, native;
+	char *domain; /* "label=value,label=value," */
 
 	bool tried;          /* the text has been made, or cannot be made */
 	struct kar_buf text; /* with the marks; empty: there is none */
@@ -36,9 +37,38 @@ void kar_pod_renderer_drop(struct kar_pod_renderer **s)
 		return;
 	free((*s)->uid);
 	free((*s)->template_hash);
+	free((*s)->domain);
 	kar_buf_release(&(*s)->text);
 	free(*s);
 	*s = NULL;
+}
+
+static bool is_in(const char *text, const struct kar_array *domain)
+{
+	const struct kar_pair *labels = domain->items;
+
+	for (size_t i = 0; i < domain->n; i++) {
+		size_t key = strlen(labels[i].key), value = strlen(labels[i].value);
+
+		if (strncmp(text, labels[i].key, key) != 0 || text[key] != '=' ||
+			strncmp(text + key + 1, labels[i].value, value) != 0 || text[key + 1 + value] != ',')
+			return false;
+		text += key + value + 2;
+	}
+	return !*text;
+}
+
+static char *domain_text(const struct kar_array *domain)
+{
+	const struct kar_pair *labels = domain->items;
+	struct kar_buf text = { 0 };
+	char *out;
+
+	for (size_t i = 0; i < domain->n; i++)
+		kar_buf_printf(&text, "%s=%s,", labels[i].key, labels[i].value);
+	out = kar_xstrdup(kar_buf_cstr(&text));
+	kar_buf_release(&text);
+	return out;
 }
 
 static bool is_of(const struct kar_pod_renderer *s, const struct kar_pod_params *p)
@@ -46,7 +76,7 @@ static bool is_of(const struct kar_pod_renderer *s, const struct kar_pod_params 
 	return s->generation == p->job->generation && s->task == p->task &&
 		s->incarnation == p->incarnation && s->pinned == kar_has_text(p->pin) &&
 		s->bound == p->bound && s->native == p->native && kar_streq(s->uid, p->job->o.uid) &&
-		kar_streq(s->template_hash, p->template_hash);
+		kar_streq(s->template_hash, p->template_hash) && is_in(s->domain, &p->domain);
 }
 
 static struct kar_pod_renderer *begin(const struct kar_pod_params *p)
@@ -55,6 +85,7 @@ static struct kar_pod_renderer *begin(const struct kar_pod_params *p)
 
 	s->uid = kar_xstrdup(p->job->o.uid);
 	s->template_hash = kar_xstrdup(p->template_hash);
+	s->domain = domain_text(&p->domain);
 	s->generation = p->job->generation;
 	s->task = p->task;
 	s->incarnation = p->incarnation;

@@ -82,6 +82,8 @@ struct kar_pg_placement kar_pg_begin(const struct kar_pg_placement *old, const s
 	p.evicted_by = "";
 	p.hold_ended_for = "";
 	p.requests = b->requests;
+	p.domains = b->domains;
+	p.n_domains = b->n_domains;
 	if (b->placed)
 		set_plan(&p, b->plan);
 	return p;

@@ -28,6 +28,8 @@ struct kar_pg_beginning {
 	bool of_others;           /* its members are pods of other controllers */
 	kar_time deadline;        /* wall ms */
 	const char *requests;     /* as in the placement */
+	struct kar_pg_domain *domains;
+	size_t n_domains;
 };
 /* An attempt begins: it is PLACED, or UNPLACED. */
 struct kar_pg_placement kar_pg_begin(const struct kar_pg_placement *old, const struct kar_pg_beginning *b,

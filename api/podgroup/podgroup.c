@@ -13,7 +13,7 @@
 struct wire_placement {
 	struct kar_pg_placement s;
 	const char *state;
-	struct kar_array plan; /* struct kar_pg_planned */
+	struct kar_array plan, domains; /* struct kar_pg_planned, struct kar_pg_domain */
 };
 
 struct wire_status {
@@ -42,6 +42,7 @@ static const struct kar_field spec_fields[] = {
 		"scheduleTimeoutSeconds", KAR_F_INT32),
 	KAR_FIELD_OPT(struct kar_podgroup_spec, min_resources, has_min_resources, "minResources", KAR_F_MAP),
 	KAR_FIELD(struct kar_podgroup_spec, total_resources, "totalResources", KAR_F_MAP),
+	KAR_FIELD_SUB(struct kar_podgroup_spec, topology, "topology", KAR_F_OBJECT, &kar_topology_ask_desc),
 };
 static const struct kar_desc spec_desc = KAR_DESC("PodGroupSpec", struct kar_podgroup_spec, spec_fields);
 
@@ -72,6 +73,14 @@ static const struct kar_field planned_fields[] = {
 };
 static const struct kar_desc planned_table = KAR_DESC("Plan", PLANNED, planned_fields);
 
+#define DOMAIN struct kar_pg_domain
+static const struct kar_field domain_fields[] = {
+	KAR_STATUS_TEXT(DOMAIN, label, "label", KAR_COPY_KEY, KAR_SF_STORY, NULL),
+	KAR_STATUS_TEXT(DOMAIN, value, "value", KAR_COPY_VALUE, KAR_SF_STORY, "domain"),
+	KAR_STATUS(BOOL, DOMAIN, required, "required", KAR_SF_STORY | KAR_SF_OMIT_ZERO, NULL),
+};
+static const struct kar_desc domain_table = KAR_DESC("Domain", DOMAIN, domain_fields);
+
 static const char *const state_names[] = { "", "Waiting", "Placed", "Unplaced", "Satisfied", "RollingBack",
 	"Deactivated", "Reserving", "Suspended", NULL };
 
@@ -80,6 +89,31 @@ int32_t kar_pg_failures(const struct kar_pg_placement *p, kar_time now)
 	bool clean = p->state == KAR_PG_STATE_SATISFIED && now - p->time >= 10 * KAR_MINUTE;
 
 	return clean ? 0 : p->failures;
+}
+
+struct kar_array kar_pg_required_domain(const struct kar_pg_placement *p, struct kar_arena *a)
+{
+	struct kar_pair *pairs;
+	size_t n = 0;
+
+	if (!p->n_domains)
+		return (struct kar_array){ 0 };
+	pairs = kar_arena_alloc(a, p->n_domains, sizeof(*pairs));
+	for (size_t i = 0; i < p->n_domains; i++) {
+		if (p->domains[i].required && kar_has_text(p->domains[i].label))
+			pairs[n++] = (struct kar_pair){ kar_copy_text(a, p->domains[i].label),
+				kar_copy_text(a, p->domains[i].value) };
+	}
+	return (struct kar_array){ pairs, n };
+}
+
+const char *kar_pg_domain_text(const struct kar_pg_placement *p, struct kar_arena *a)
+{
+	const char *text = "";
+
+	for (size_t i = 0; i < p->n_domains; i++)
+		text = kar_arena_printf(a, "%s%s%s", text, i ? "/" : "", p->domains[i].value);
+	return text;
 }
 
 const char *kar_pg_state_name(enum kar_pg_state s)
@@ -105,6 +139,8 @@ static const struct kar_field placement_fields[] = {
 	KAR_STATUS_TEXT(PLACEMENT, s.cause, "cause", KAR_MAX_MESSAGE_BYTES, KAR_SF_STORY, NULL),
 	KAR_STATUS_STRUCTS(PLACEMENT, plan, s.plan, s.n_plan, PLANNED, "plan", &planned_table, KAR_SF_STORY,
 		"plan"),
+	KAR_STATUS_STRUCTS(PLACEMENT, domains, s.domains, s.n_domains, DOMAIN, "domains", &domain_table,
+		KAR_SF_STORY, "domains"),
 };
 static const struct kar_desc placement_table = KAR_DESC("Placement", PLACEMENT, placement_fields);
 
@@ -190,6 +226,7 @@ static struct kar_podgroup_spec keep_spec(struct kar_arena *a, const struct kar_
 	spec.queue = kar_copy_fit(a, from->queue, KAR_COPY_NAME);
 	spec.priority_class_name = kar_copy_fit(a, from->priority_class_name, KAR_COPY_NAME);
 	spec.min_resources = kar_copy_pairs(a, &from->min_resources);
+	spec.topology = kar_topology_ask_copy(&from->topology, a);
 	spec.total_resources = kar_copy_pairs(a, &from->total_resources);
 	return spec;
 }
@@ -401,6 +438,7 @@ void kar_podgroup_spec_write(struct kar_json_writer *w, const struct kar_podgrou
 		kar_jw_kv_int(w, "scheduleTimeoutSeconds", s->schedule_timeout_seconds);
 	write_pairs(w, "minResources", &s->min_resources);
 	write_pairs(w, "totalResources", &s->total_resources);
+	kar_topology_ask_write(w, &s->topology);
 	kar_jw_end_object(w);
 }
 
@@ -419,6 +457,7 @@ bool kar_podgroup_spec_equal(const struct kar_podgroup_spec *a, const struct kar
 			b->schedule_timeout_seconds) &&
 		a->has_min_resources == b->has_min_resources &&
 		kar_pairs_equal(&a->min_resources, &b->min_resources) &&
+		kar_topology_ask_equal(&a->topology, &b->topology) &&
 		kar_pairs_equal(&a->total_resources, &b->total_resources);
 }
 

@@ -6,6 +6,7 @@
 
 #include <assert.h>
 
+#include "api/core/topology.h"
 #include "api/pod/eviction.h"
 #include "api/podgroup/pg_options.h"
 #include "api/status/condition.h"
@@ -40,6 +41,7 @@ struct kar_podgroup_spec {
 	bool has_schedule_timeout;
 	struct kar_array min_resources; /* struct kar_pair, quantities as text, sorted by key */
 	bool has_min_resources; /* also if it is empty: then the members that it is for need nothing */
+	struct kar_topology_ask topology;
 	struct kar_array total_resources; /* the same of what is reserved in ResourceQuotas for all members */
 };
 
@@ -91,6 +93,12 @@ struct kar_pg_planned {
 	const char *nodes; /* "n1*4 n2 *3": four pods on n1, one on n2, and three anywhere (pg_plan.h) */
 };
 
+/* One level of the domain that was chosen for the gang. */
+struct kar_pg_domain {
+	const char *label, *value;
+	bool required; /* later pods of the gang must have a node with this label as well */
+};
+
 /* status.placement: the memory of placing. */
 struct kar_pg_placement {
 	enum kar_pg_state state;
@@ -113,7 +121,15 @@ struct kar_pg_placement {
 	struct kar_pg_planned
 		*plan; /* of PLACED; of SATISFIED: where further pods that are created bound go */
 	size_t n_plan;
+	struct kar_pg_domain *
+		domains; /* the widest first; inside which it was placed last; none: it has not asked for one */
+	size_t n_domains;
 };
+
+/* Copies of those of .domains that are required, in their order; struct kar_pair, in @a. */
+struct kar_array kar_pg_required_domain(const struct kar_pg_placement *p, struct kar_arena *a) KAR_NONNULL;
+/* "b1/r3"; in @a; "": none. */
+const char *kar_pg_domain_text(const struct kar_pg_placement *p, struct kar_arena *a) KAR_NONNULL KAR_RETNN;
 
 /* The failed attempts that still count at @now (wall ms): none do once the gang has run for ten minutes (decision 053). */
 int32_t kar_pg_failures(const struct kar_pg_placement *p, kar_time now) KAR_NONNULL;

@@ -243,6 +243,17 @@ static void put_mpi(struct env *e)
 /* --- all of it ---------------------------------------------------------------------------------------- */
 
 /* Our variables come first, so that those of the template can refer to them, or override them. */
+/* "b1/r3" */
+static const char *domain_text(const struct kar_array *domain, struct kar_arena *a)
+{
+	const struct kar_pair *labels = domain->items;
+	const char *text = "";
+
+	for (size_t i = 0; i < domain->n; i++)
+		text = kar_arena_printf(a, "%s%s%s", text, i ? "/" : "", labels[i].value);
+	return text;
+}
+
 void kar_queuejob_write_env(struct kar_json_writer *w, const struct kar_pod_params *p,
 	const struct kar_array *own)
 {
@@ -258,6 +269,8 @@ void kar_queuejob_write_env(struct kar_json_writer *w, const struct kar_pod_para
 	put_number(&e, KAR_ENV_WORLD_SIZE, kar_queuejob_total(s));
 	put_number(&e, KAR_ENV_TASK_SIZE, s->tasks[p->task].replicas);
 	put_hosts(&e, KAR_ENV_HOSTS, p->task);
+	if (p->domain.n)
+		put(&e, KAR_ENV_DOMAIN, domain_text(&p->domain, &e.arena));
 	e.unless_own = true; /* other programs know these names, and warn of a name that occurs twice */
 	if (s->frameworks & KAR_FRAMEWORK_TORCH)
 		put_torch(&e);

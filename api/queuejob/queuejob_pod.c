@@ -141,6 +141,7 @@ static void write_metadata(struct kar_json_writer *w, const struct kar_pod_param
 {
 	const struct kar_queuejob *job = p->job;
 	const char *task = job->spec.tasks[p->task].name;
+	const struct kar_pair *domain = p->domain.items;
 	char text[NUMBER_LEN];
 
 	write_name(w, "name", p);
@@ -152,6 +153,8 @@ static void write_metadata(struct kar_json_writer *w, const struct kar_pod_param
 	kar_jw_kv_string(w, KAR_LABEL_INDEX, index_of(p, text));
 	kar_jw_kv_string(w, KAR_LABEL_INCARNATION, number(p->incarnation, text));
 	kar_jw_kv_string(w, KAR_LABEL_POD_GROUP, job->o.name);
+	if (p->domain.n)
+		kar_jw_kv_string(w, KAR_LABEL_DOMAIN, domain[p->domain.n - 1].value);
 	kar_jw_end_object(w);
 	kar_jw_key(w, "annotations");
 	kar_jw_begin_object(w);
@@ -250,11 +253,29 @@ static void write_priority_class(struct kar_json_writer *w, const struct kar_pod
 		kar_jw_kv_string(w, "priorityClassName", class);
 }
 
+/* A label of the domain may be one of the job's own: its value is the same then, as else no node would have suited. */
+static void write_selector(struct kar_json_writer *w, const struct kar_array *own,
+	const struct kar_array *domain)
+{
+	const struct kar_pair *selector = own->items, *labels = domain->items;
+
+	if (!own->n && !domain->n)
+		return;
+	kar_jw_key(w, "nodeSelector");
+	kar_jw_begin_object(w);
+	for (size_t i = 0; i < own->n; i++) {
+		if (!kar_pairs_get(domain, selector[i].key))
+			kar_jw_kv_string(w, selector[i].key, selector[i].value);
+	}
+	for (size_t i = 0; i < domain->n; i++)
+		kar_jw_kv_string(w, labels[i].key, labels[i].value);
+	kar_jw_end_object(w);
+}
+
 static int write_spec(struct kar_json_writer *w, const struct kar_pod_params *p, struct parts *parts,
 	struct kar_err *err)
 {
 	const struct kar_queuejob_spec *s = &p->job->spec;
-	const struct kar_pair *selector = s->sched.node_selector.items;
 
 	if (!kar_has_text(parts->w.spec.scheduler) && kar_has_text(s->scheduler_name))
 		kar_jw_kv_string(w, "schedulerName", s->scheduler_name);
@@ -265,13 +286,7 @@ static int write_spec(struct kar_json_writer *w, const struct kar_pod_params *p,
 		write_name(w, "hostname", p);
 		kar_jw_kv_string(w, "subdomain", p->job->o.name);
 	}
-	if (s->sched.node_selector.n) {
-		kar_jw_key(w, "nodeSelector");
-		kar_jw_begin_object(w);
-		for (size_t i = 0; i < s->sched.node_selector.n; i++)
-			kar_jw_kv_string(w, selector[i].key, selector[i].value);
-		kar_jw_end_object(w);
-	}
+	write_selector(w, &s->sched.node_selector, &p->domain);
 	if (p->native) {
 		kar_jw_key(w, "schedulingGroup");
 		kar_jw_begin_object(w);

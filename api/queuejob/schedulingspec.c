@@ -21,6 +21,7 @@ static const struct kar_field spec_fields[] = {
 	KAR_FIELD(struct kar_schedspec, node_selector, "nodeSelector", KAR_F_MAP),
 	KAR_FIELD_OPT(struct kar_schedspec, schedule_timeout_seconds, has_schedule_timeout,
 		"scheduleTimeoutSeconds", KAR_F_INT32),
+	KAR_FIELD_SUB(struct kar_schedspec, topology, "topology", KAR_F_OBJECT, &kar_topology_ask_desc),
 	KAR_FIELD(struct kar_schedspec, mode, "mode", KAR_F_STRING),
 	KAR_FIELD(struct kar_schedspec, match_policy, "matchPolicy", KAR_F_STRING),
 	KAR_FIELD(struct kar_schedspec, gang_groups, "gangGroups", KAR_F_ARRAY),
@@ -39,6 +40,7 @@ struct kar_schedspec kar_schedspec_copy(const struct kar_schedspec *from, struct
 
 	s.priority_class_name = kar_copy_fit(arena, from->priority_class_name, KAR_COPY_NAME);
 	s.node_selector = kar_copy_pairs(arena, &from->node_selector);
+	s.topology = kar_topology_ask_copy(&from->topology, arena);
 	s.mode = kar_copy_fit(arena, from->mode, KAR_COPY_VALUE);
 	s.match_policy = kar_copy_fit(arena, from->match_policy, KAR_COPY_VALUE);
 	s.gang_groups = kar_copy_strings(arena, &from->gang_groups);
@@ -59,6 +61,7 @@ bool kar_schedspec_equal(const struct kar_schedspec *a, const struct kar_schedsp
 		kar_streq(a->priority_class_name, b->priority_class_name) && kar_streq(a->mode, b->mode) &&
 		kar_streq(a->match_policy, b->match_policy) &&
 		kar_pairs_equal(&a->node_selector, &b->node_selector) &&
+		kar_topology_ask_equal(&a->topology, &b->topology) &&
 		kar_strings_equal(&a->gang_groups, &b->gang_groups);
 }
 
@@ -108,6 +111,7 @@ void kar_schedspec_write(struct kar_json_writer *w, const struct kar_schedspec *
 	write_number(w, "priority", s->priority, s->has_priority);
 	write_node_selector(w, &s->node_selector);
 	write_number(w, "scheduleTimeoutSeconds", s->schedule_timeout_seconds, s->has_schedule_timeout);
+	kar_topology_ask_write(w, &s->topology);
 	write_string(w, "mode", s->mode);
 	write_string(w, "matchPolicy", s->match_policy);
 	write_gang_groups(w, &s->gang_groups);

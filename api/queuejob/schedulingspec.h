@@ -9,6 +9,7 @@
 
 #include <assert.h>
 
+#include "api/core/topology.h"
 #include "common/base/mem.h"
 #include "common/kube/object.h"
 
@@ -23,6 +24,7 @@ struct kar_schedspec {
 	struct kar_array node_selector;  /* struct kar_pair, sorted by key */
 	int32_t schedule_timeout_seconds;
 	bool has_schedule_timeout;
+	struct kar_topology_ask topology;
 	const char *mode;         /* "Strict" or "NonStrict"; NULL: absent */
 	const char *match_policy; /* "OnceSatisfied" ...; NULL: absent */
 	struct kar_array

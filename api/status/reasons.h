@@ -112,6 +112,14 @@ enum {
 	X(DevicesUnknown, \
 		KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_ON_PODGROUP | KAR_WAIT_IS_TOLD, \
 		"A DeviceClass serves a resource that the pods ask for, and no node has a device of it: no complete pool of ResourceSlices lists one that matches the class and has no taint. The message names both. See whether its driver runs. Or the pods name a ResourceClaimTemplate, a ResourceClaim or a DeviceClass that does not exist; the message names it.") \
+	X(TopologyNotFound, \
+		KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING | KAR_SHOWN_ON_PODGROUP | \
+			KAR_WAIT_WARNS, \
+		"The job asks for a level of a topology (`schedSpec.topology`), and no Topology has it; the message names the label. Correct it, or create the Topology.") \
+	X(TopologyAmbiguous, \
+		KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING | KAR_SHOWN_ON_PODGROUP | \
+			KAR_WAIT_WARNS, \
+		"The job asks for a level of a topology that two Topologies have below different levels; the message names both. Give the level another label in one of them, or delete one.") \
 	X(VolumePending, \
 		KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_ON_PODGROUP | KAR_WAIT_IS_TOLD, \
 		"The pods name a PersistentVolumeClaim that does not exist, is not bound, or is being deleted; the message names it. No pod can have a node before it has its volumes. See `kubectl describe pvc`.") \

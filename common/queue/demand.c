@@ -310,11 +310,11 @@ static uint64_t mix(uint64_t hash, uint64_t n)
 
 static uint64_t flags_of(const struct kar_queue_group *in)
 {
-	return (uint64_t)in->elastic | (uint64_t)in->required << 1 | (uint64_t)in->no_node_check << 2 |
-		(uint64_t)in->unverified << 3 | (uint64_t)in->never_preempts << 4 |
-		(uint64_t)in->no_provisioning << 5 | (uint64_t)in->takes_nothing << 6 |
-		(uint64_t)(in->not_returnable != NULL) << 7 | (uint64_t)in->created_bound << 8 |
-		(uint64_t)(in->standing == KAR_QUEUE_RESERVING) << 9;
+	return (uint64_t)in->elastic | (uint64_t)(in->topology.n_labels > 0) << 1 |
+		(uint64_t)in->no_node_check << 2 | (uint64_t)in->unverified << 3 |
+		(uint64_t)in->never_preempts << 4 | (uint64_t)in->no_provisioning << 5 |
+		(uint64_t)in->takes_nothing << 6 | (uint64_t)(in->not_returnable != NULL) << 7 |
+		(uint64_t)in->created_bound << 8 | (uint64_t)(in->standing == KAR_QUEUE_RESERVING) << 9;
 }
 
 static uint64_t hash_of(const struct q_group *g)
@@ -366,14 +366,24 @@ static bool leaves_rows(const struct kar_queue_group *in)
 	return false;
 }
 
+static bool same_wish(const struct kar_topology_wish *a, const struct kar_topology_wish *b)
+{
+	if (a->n_labels != b->n_labels || a->required != b->required || a->preferred != b->preferred)
+		return false;
+	for (uint32_t i = 0; i < a->n_labels; i++) {
+		if (strcmp(a->labels[i], b->labels[i]) != 0)
+			return false;
+	}
+	return true;
+}
+
 static bool are_alike(const struct q_group *a, const struct q_group *b)
 {
 	const struct kar_queue_group *x = a->in, *y = b->in;
 
 	return !leaves_rows(x) && !leaves_rows(y) && a->queue == b->queue && a->level == b->level &&
 		a->min == b->min && x->base == y->base && x->n_runs == y->n_runs &&
-		flags_of(x) == flags_of(y) &&
-		strcmp(x->topology ? x->topology : "", y->topology ? y->topology : "") == 0 &&
+		flags_of(x) == flags_of(y) && same_wish(&x->topology, &y->topology) &&
 		same_hold(&x->hold, &y->hold) && x->n_hold_charges == y->n_hold_charges &&
 		same_charges(x->hold_charges, y->hold_charges, x->n_hold_charges) &&
 		same_runs(x->runs, y->runs, x->n_runs);

@@ -61,12 +61,13 @@ static void make_wish(const struct q_pass *p, const struct q_ask *ask, struct wi
 		at += in->runs[i].n;
 		roles[w->gang.n_roles++] = (struct kar_role){ .class = in->runs[i].class,
 			.need = end > first ? end - first : 0 };
+		if (ask->job)
+			roles[i].later = in->runs[i].n - roles[i].need;
 	}
 	if (ask->job) {
 		w->gang.hold = in->hold.items;
 		w->gang.n_hold = in->hold.n;
 		w->gang.topology = in->topology;
-		w->gang.required = in->required;
 	}
 }
 

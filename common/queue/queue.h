@@ -49,6 +49,8 @@ enum kar_queue_reason {
 	KAR_QR_BACKEND_UNAVAILABLE,
 	KAR_QR_VOLUME_PENDING,
 	KAR_QR_DEVICES_UNKNOWN,
+	KAR_QR_TOPOLOGY_NOT_FOUND,
+	KAR_QR_TOPOLOGY_AMBIGUOUS,
 	KAR_QR_WAITING_FOR_MEMBERS,
 	KAR_QR_WAITING_FOR_TERMINATION,
 	KAR_QR_PREEMPTED, /* evicted, by the caller's word a pass ago and its pods are still there, or by this pass */
@@ -192,7 +194,7 @@ struct kar_queue_group {
 	uint32_t n_hold_charges;
 	const struct kar_queue_charge *hold_charges; /* of .hold, as if those members existed */
 	struct kar_queue_amounts hold;               /* room for members to come (minResources) */
-	const char *topology;                        /* label key of struct kar_gang */
+	struct kar_topology_wish topology;           /* of all its pods together */
 	const struct kar_queue_leaving *leaving;     /* pods that stop */
 	uint32_t n_leaving;
 	uint32_t n_unbound;
@@ -211,7 +213,6 @@ struct kar_queue_group {
 	bool replaces; /* an admitted group whose pods without a seat get places by this pass: they are in .places */
 	bool at_once;    /* of .replaces: only room that is free now is a place, not that of pods that stop */
 	bool unverified; /* a fit is no promise, so it evicts nobody */
-	bool required;   /* of .topology */
 	const char *const *run_names; /* per run, for texts; NULL: none */
 	/*
 	 * Of an admitted group whose templates were edited: the pods of its minimum as they would be made in the place of those that it has.

@@ -27,6 +27,8 @@ const char *kar_queue_reason_name(enum kar_queue_reason r)
 		[KAR_QR_BACKEND_UNAVAILABLE] = "BackendUnavailable",
 		[KAR_QR_VOLUME_PENDING] = "VolumePending",
 		[KAR_QR_DEVICES_UNKNOWN] = "DevicesUnknown",
+		[KAR_QR_TOPOLOGY_NOT_FOUND] = "TopologyNotFound",
+		[KAR_QR_TOPOLOGY_AMBIGUOUS] = "TopologyAmbiguous",
 		[KAR_QR_WAITING_FOR_MEMBERS] = "WaitingForMembers",
 		[KAR_QR_WAITING_FOR_TERMINATION] = "WaitingForTermination",
 		[KAR_QR_PREEMPTED] = "Preempted",

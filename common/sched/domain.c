@@ -1,13 +1,15 @@
-/* Topology: the values of a label are domains, and a node is in one domain of each label that somebody asked for. */
+/* Topology: equal values of some labels are a domain, and a node is in one domain of each path of labels that somebody asked for. */
 #include "common/sched/impl.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void sched_key_free(struct kar_sched *s, struct sched_key *key)
 {
 	for (uint32_t i = 0; i < key->n; i++)
 		sched_value_put(s, key->values[i]);
-	kar_intern_put(s->strings, key->label);
+	for (uint32_t i = 0; i < key->n_labels; i++)
+		kar_intern_put(s->strings, key->labels[i]);
 	kar_table_release(&key->by_value);
 	free(key->values);
 	free(key->first);
@@ -36,16 +38,32 @@ static uint32_t domain_of(struct kar_sched *s, struct sched_key *k, const char *
 	return k->n++;
 }
 
+/* No value of a label has a slash. False: the node is in no domain. */
+static bool find_path(const struct sched_node *node, const struct sched_key *k, struct kar_buf *out)
+{
+	for (uint32_t i = 0; i < k->n_labels; i++) {
+		const char *value = sched_label(node, k->labels[i]);
+
+		if (!value)
+			return false;
+		kar_buf_printf(out, "%s%s", i ? "/" : "", value);
+	}
+	return true;
+}
+
 static void enter(struct kar_sched *s, uint32_t node, uint32_t key)
 {
 	struct sched_key *k = &s->keys[key];
-	const char *value = sched_label(&s->nodes[node], k->label);
+	struct kar_buf path = { 0 };
 	uint32_t d;
 
 	k->domain[node] = SCHED_NONE;
-	if (!value)
+	if (!find_path(&s->nodes[node], k, &path)) {
+		kar_buf_release(&path);
 		return;
-	d = domain_of(s, k, value);
+	}
+	d = domain_of(s, k, kar_buf_cstr(&path));
+	kar_buf_release(&path);
 	assert(k->first && d < k->n);
 	k->domain[node] = d;
 	k->next[node] = k->first[d];
@@ -95,26 +113,61 @@ void sched_keys_grow(struct kar_sched *s)
 		size_arrays(&s->keys[i], s->room_nodes);
 }
 
-uint32_t sched_key(struct kar_sched *s, const char *label)
+static bool is_path(const struct sched_key *k, const char *const *labels, uint32_t n)
 {
-	const char *known = kar_intern_find(s->strings, label);
+	if (k->n_labels != n)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		if (strcmp(k->labels[i], labels[i]) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* The number of a key that nobody has asked for for the longest time, which is forgotten, or an unused one. */
+static uint32_t free_key(struct kar_sched *s)
+{
+	uint32_t oldest = 0;
+
+	if (s->n_keys < KAR_SCHED_KEYS)
+		return s->n_keys++;
+	for (uint32_t i = 1; i < s->n_keys; i++) {
+		if (s->keys[i].asked < s->keys[oldest].asked)
+			oldest = i;
+	}
+	sched_key_free(s, &s->keys[oldest]);
+	return oldest;
+}
+
+uint32_t sched_key(struct kar_sched *s, const char *const *labels, uint32_t n)
+{
 	uint32_t key;
 
-	for (uint32_t i = 0; known && i < s->n_keys; i++) {
-		if (s->keys[i].label == known)
+	assert(n > 0 && n <= KAR_SCHED_LEVELS);
+	for (uint32_t i = 0; i < s->n_keys; i++) {
+		if (is_path(&s->keys[i], labels, n)) {
+			s->keys[i].asked = ++s->questions;
 			return i;
+		}
 	}
-	if (s->n_keys == KAR_SCHED_KEYS)
-		return SCHED_NONE;
-	key = s->n_keys;
-	s->keys[key] = (struct sched_key){ .label = kar_intern_get(s->strings, label) };
+	key = free_key(s);
+	s->keys[key] = (struct sched_key){ .n_labels = n, .asked = ++s->questions };
+	for (uint32_t i = 0; i < n; i++)
+		s->keys[key].labels[i] = kar_intern_get(s->strings, labels[i]);
 	size_arrays(&s->keys[key], s->room_nodes);
 	for (uint32_t i = 0; i < s->n_nodes; i++) {
 		if (s->nodes[i].known)
 			enter(s, i, key);
 	}
-	s->n_keys++;
 	for (uint32_t i = 0; i < s->n_hot; i++)
 		sched_hot_add_key(s, s->classes[s->hot[i]].hot, key);
 	return key;
+}
+
+const char *kar_sched_label_of(const struct kar_sched *s, const char *node, const char *label)
+{
+	const char *interned = kar_intern_find(s->strings, label);
+	uint32_t i = sched_find_node(s, node);
+
+	return interned && i != SCHED_NONE && s->nodes[i].known ? sched_label(&s->nodes[i], interned) : NULL;
 }

@@ -8,7 +8,7 @@
 #include "common/base/text.h"
 #include "common/sched/amounts.h"
 
-enum { TEXT_BYTES = 513, MAX_REASONS = 64 };
+enum { MAX_REASONS = 64 };
 
 /* Nodes that have the same obstacle. */
 struct reason {
@@ -340,7 +340,14 @@ static int64_t place_some(struct sched_try *t, uint32_t *role, int64_t *missing)
 	return placed;
 }
 
-/* The domain in which most pods find a place; SCHED_NONE: there is none. */
+static bool goes_before(const struct sched_try *t, uint32_t a, uint32_t b)
+{
+	const struct sched_key *k = &t->s->keys[t->key];
+
+	return strcmp(k->values[a], k->values[b]) < 0;
+}
+
+/* The domain in which most pods find a place, of several the first by name; SCHED_NONE: there is none. */
 static uint32_t best_domain(struct sched_try *t)
 {
 	uint32_t best = SCHED_NONE, role = 0, n = t->s->keys[t->key].n;
@@ -348,10 +355,16 @@ static uint32_t best_domain(struct sched_try *t)
 
 	for (t->domain = 0; t->domain < n; t->domain++) {
 		size_t mark = kar_sched_mark(t->s);
-		int64_t placed = place_some(t, &role, &missing);
+		int64_t placed;
+
+		if (t->s->keys[t->key].first[t->domain] == SCHED_NONE) {
+			kar_sched_keep(t->s, mark);
+			continue; /* no node is in it any more */
+		}
+		placed = place_some(t, &role, &missing);
 
 		kar_sched_undo(t->s, mark);
-		if (placed > most) {
+		if (placed > most || (placed == most && goes_before(t, t->domain, best))) {
 			most = placed;
 			best = t->domain;
 		}
@@ -370,6 +383,17 @@ static void put_hold(struct sched_try *t, struct kar_buf *out)
 			kar_amount_text(t->gang->hold[i].resource, t->gang->hold[i].amount, true, text));
 }
 
+/* The label of the required level. */
+static const char *narrowest(const struct kar_gang *gang)
+{
+	return gang->topology.labels[gang->topology.required - 1];
+}
+
+static bool is_bounded(const struct kar_gang *gang)
+{
+	return gang->topology.n_labels && gang->topology.required;
+}
+
 static void explain(struct sched_try *t, const char *const *names, struct kar_sched_why *why,
 	struct kar_buf *out)
 {
@@ -379,7 +403,7 @@ static void explain(struct sched_try *t, const char *const *names, struct kar_sc
 
 	why->placed = place_some(t, &role, &missing);
 	if (t->domain != SCHED_NONE)
-		kar_buf_printf(out, "domain %s=%s: ", t->gang->topology,
+		kar_buf_printf(out, "domain %s=%s: ", narrowest(t->gang),
 			t->s->keys[t->key].values[t->domain]);
 	why->fits = !missing && !t->gang->n_hold;
 	if (missing) {
@@ -404,7 +428,7 @@ static bool has_nodes(const struct kar_sched *s)
 
 static const char *bound(struct kar_buf *text, struct kar_arena *a)
 {
-	char bounded[TEXT_BYTES];
+	char bounded[SCHED_WHY_BYTES];
 
 	kar_text_printf(bounded, sizeof(bounded), "%s", kar_buf_cstr(text));
 	kar_buf_release(text);
@@ -419,14 +443,15 @@ struct kar_sched_why kar_sched_explain(struct kar_sched *s, const struct kar_gan
 	struct sched_try t = { .s = s, .gang = gang, .a = &own, .key = SCHED_NONE, .domain = SCHED_NONE };
 	struct kar_sched_why why = { 0 };
 
-	if (gang->topology && gang->required) {
-		t.key = sched_key(s, gang->topology);
-		t.domain = t.key == SCHED_NONE ? SCHED_NONE : best_domain(&t);
+	if (is_bounded(gang)) {
+		t.depth = gang->topology.required;
+		t.key = sched_key(s, gang->topology.labels, t.depth);
+		t.domain = best_domain(&t);
 	}
 	if (!has_nodes(s))
 		kar_buf_puts(&text, "the cluster has no nodes");
-	else if (gang->topology && gang->required && t.domain == SCHED_NONE)
-		kar_buf_printf(&text, "no node has label %s", gang->topology);
+	else if (is_bounded(gang) && t.domain == SCHED_NONE)
+		kar_buf_printf(&text, "no node has label %s", narrowest(gang));
 	else
 		explain(&t, names, &why, &text);
 	why.text = bound(&text, a);
@@ -444,6 +469,8 @@ struct kar_sched_why kar_sched_explain_empty(struct kar_sched *s, const struct k
 	int64_t most = 0;
 	uint32_t role = 0;
 
+	if (is_bounded(gang))
+		return sched_explain_largest(s, gang, a);
 	for (uint32_t i = 0; i < gang->n_roles; i++) {
 		int64_t missing = sched_missing_on_empty(s, &gang->roles[i]);
 

@@ -3,6 +3,7 @@
  *
  *   match.c  node against needs     snapshot.c  nodes and what is taken from them      class.c  equal needs are one class
  *   hot.c    copies and buckets     domain.c    values of topology labels              place.c  gangs   search.c  backtracking
+ *   tree.c   levels of topologies
  *   hold.c   room for later pods    explain.c   why not                       rules.c   other pods   fill.c  pods with rules
  *
  * Nodes, classes and resources are numbers (indexes) in here. Invariant, between two calls: of each hot class, .copies[node] is what
@@ -143,10 +144,12 @@ struct sched_named {
 	uint32_t node;
 };
 
-/* A topology label that somebody asked for. */
+/* The domains by the values of some labels, a path, that somebody asked for. */
 struct sched_key {
-	const char *label;   /* interned */
-	const char **values; /* per domain; interned */
+	const char *labels[KAR_SCHED_LEVELS]; /* interned */
+	uint32_t n_labels;
+	uint64_t asked;      /* when, by the counter of questions */
+	const char **values; /* per domain, "b1/r3"; interned */
 	uint32_t *first;     /* per domain: its first node */
 	uint32_t *domain, *next,
 		*prev;       /* per node: SCHED_NONE if it has not the label; its neighbours in the domain */
@@ -206,6 +209,7 @@ struct sched_try {
 	const struct kar_gang *gang;
 	struct kar_arena *a;
 	uint32_t key, domain; /* SCHED_NONE: everywhere */
+	uint32_t depth;       /* of the domain in the wish of the gang; 0: everywhere */
 	struct kar_place *places;
 	uint32_t n_places;
 	/* Pods that are in the set, or ask for its company, go to nodes with this value of the label; NULL: wherever they may. */
@@ -329,8 +333,8 @@ int32_t sched_copies(const struct kar_sched *s, const struct sched_class *c, uin
 	bool empty) KAR_NONNULL;
 
 /* --- domain.c */
-/* The number of the topology label; SCHED_NONE: there are too many. */
-uint32_t sched_key(struct kar_sched *s, const char *label) KAR_NONNULL;
+/* The number of the path of @n labels. It stays valid until KAR_SCHED_KEYS others were asked for. */
+uint32_t sched_key(struct kar_sched *s, const char *const *labels, uint32_t n) KAR_NONNULL;
 /* .room_nodes has grown. */
 void sched_keys_grow(struct kar_sched *s) KAR_NONNULL;
 void sched_key_free(struct kar_sched *s, struct sched_key *key) KAR_NONNULL;
@@ -346,10 +350,35 @@ static inline bool sched_may_suit(const struct kar_node_offer *node, const struc
 }
 /* How many of the pods that the role needs have no place on all nodes, were these ready, uncordoned and empty. */
 int64_t sched_missing_on_empty(const struct kar_sched *s, const struct kar_role *role) KAR_NONNULL;
+/* All needed pods of the gang within the scope of @t or none, then wanted ones. */
+bool sched_place_in_scope(struct sched_try *t, struct kar_placement *out) KAR_NONNULL;
+/* What all needed pods of the gang ask for; INT64_MAX: at least as much. */
+int64_t sched_asked_in_all(const struct kar_sched *s, const struct kar_gang *gang,
+	uint32_t resource) KAR_NONNULL;
+/* As sched_fill(), whatever levels are below the scope. */
+int32_t sched_fill_level(struct sched_try *t, uint32_t role, int32_t n) KAR_NONNULL;
 /* Up to @n pods of the role in the order of the policy; how many. */
 int32_t sched_fill(struct sched_try *t, uint32_t role, int32_t n) KAR_NONNULL;
 /* Roles, the one with the largest request relative to the largest node first; in the arena. */
 uint32_t *sched_order_by_size(struct sched_try *t) KAR_NONNULL KAR_RETNN;
+
+/* --- tree.c */
+/* Places a gang that has a wish. */
+bool sched_place_by_wish(struct sched_try *t, struct kar_placement *out) KAR_NONNULL;
+/* As sched_fill(): in the fewest domains of the next level, and so on down. */
+int32_t sched_fill_packed(struct sched_try *t, uint32_t role, int32_t n) KAR_NONNULL;
+/* In which domain of the required depth fewest pods have no place on empty nodes, and how many: 0: it may fit. */
+struct sched_largest {
+	uint32_t key, domain; /* SCHED_NONE: there is none */
+	int64_t holds;        /* pods */
+	bool fits;
+	int64_t unlabelled; /* nodes in none */
+};
+struct sched_largest sched_largest_domain(struct kar_sched *s, const struct kar_gang *gang) KAR_NONNULL;
+enum { SCHED_WHY_BYTES = 513 }; /* of a text, NUL included */
+/* kar_sched_explain_empty() of a gang that requires one domain. */
+struct kar_sched_why sched_explain_largest(struct kar_sched *s, const struct kar_gang *gang,
+	struct kar_arena *a) KAR_NONNULL;
 
 /* --- search.c */
 /*

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DOMAINS_TRIED = 8 };
+enum { SEEDS_TRIED = 8 };
 
 /* --- one role -------------------------------------------------------------------------------------- */
 
@@ -47,11 +47,16 @@ static int32_t fill_domain(struct sched_try *t, uint32_t role, int32_t n)
 	return n - left;
 }
 
+int32_t sched_fill_level(struct sched_try *t, uint32_t role, int32_t n)
+{
+	return t->domain == SCHED_NONE ? fill_everywhere(t, role, n) : fill_domain(t, role, n);
+}
+
 int32_t sched_fill(struct sched_try *t, uint32_t role, int32_t n)
 {
 	if (sched_is_ruled(&t->s->classes[t->gang->roles[role].class]))
 		return n > 0 ? sched_fill_ruled(t, role, n) : 0;
-	return t->domain == SCHED_NONE ? fill_everywhere(t, role, n) : fill_domain(t, role, n);
+	return t->gang->topology.n_labels ? sched_fill_packed(t, role, n) : sched_fill_level(t, role, n);
 }
 
 /* --- orders of roles ------------------------------------------------------------------------------- */
@@ -161,7 +166,7 @@ static bool place_in_order(struct sched_try *t, const uint32_t *order, uint32_t 
 	return true;
 }
 
-static int64_t asked_in_all(const struct kar_sched *s, const struct kar_gang *gang, uint32_t resource)
+int64_t sched_asked_in_all(const struct kar_sched *s, const struct kar_gang *gang, uint32_t resource)
 {
 	int64_t all = 0;
 
@@ -190,8 +195,8 @@ static bool cannot_fit(struct sched_try *t)
 			return true;
 	}
 	for (uint32_t r = 0; t->gang->n_roles > 1 && r < t->s->n_resources; r++) {
-		if (asked_in_all(t->s, t->gang, r) > t->s->resources[r].spare &&
-			asked_in_all(t->s, t->gang, r) > 0)
+		if (sched_asked_in_all(t->s, t->gang, r) > t->s->resources[r].spare &&
+			sched_asked_in_all(t->s, t->gang, r) > 0)
 			return true;
 	}
 	return false;
@@ -223,7 +228,7 @@ static bool place_needs(struct sched_try *t, bool *proved)
 		return place_as_they_come(t, proved);
 	t->seed_key = seeds.key;
 	t->seed_set = seeds.set;
-	for (uint32_t i = 0; i < seeds.n_may && i < DOMAINS_TRIED && !fits; i++) {
+	for (uint32_t i = 0; i < seeds.n_may && i < SEEDS_TRIED && !fits; i++) {
 		t->seed_value = seeds.values[i];
 		fits = place_as_they_come(t, proved);
 	}
@@ -263,7 +268,7 @@ static int32_t add_wanted(struct sched_try *t, uint32_t role)
 	return 0;
 }
 
-static bool place_in_scope(struct sched_try *t, struct kar_placement *out)
+bool sched_place_in_scope(struct sched_try *t, struct kar_placement *out)
 {
 	size_t mark = kar_sched_mark(t->s);
 
@@ -280,80 +285,13 @@ static bool place_in_scope(struct sched_try *t, struct kar_placement *out)
 	return true;
 }
 
-/* --- domains --------------------------------------------------------------------------------------- */
-
-struct ranked_domain {
-	uint32_t domain;
-	int64_t copies;
-};
-
-static int by_copies(const void *a, const void *b)
-{
-	const struct ranked_domain *x = a, *y = b;
-
-	if (x->copies != y->copies)
-		return x->copies < y->copies ? -1 : 1;
-	return x->domain < y->domain ? -1 : x->domain > y->domain;
-}
-
-/* The domains with enough of each role, the one with the least room first; in the arena. */
-static struct ranked_domain *domains_that_may_do(struct sched_try *t, uint32_t *n)
-{
-	const struct sched_key *k = &t->s->keys[t->key];
-	struct ranked_domain *all = kar_arena_alloc(t->a, k->n + 1, sizeof(*all));
-
-	*n = 0;
-	for (t->domain = 0; t->domain < k->n; t->domain++) {
-		int64_t copies = 0;
-		bool enough = true;
-
-		for (uint32_t i = 0; i < t->gang->n_roles; i++) {
-			int64_t of_role = sched_total(t, t->gang->roles[i].class);
-
-			enough &= of_role >= t->gang->roles[i].need;
-			copies += of_role;
-		}
-		if (enough)
-			all[(*n)++] = (struct ranked_domain){ t->domain, copies };
-	}
-	qsort(all, *n, sizeof(*all), by_copies);
-	return all;
-}
-
-static bool place_in_a_domain(struct sched_try *t, struct kar_placement *out)
-{
-	struct ranked_domain *all;
-	bool proved = true;
-	uint32_t n;
-
-	t->key = sched_key(t->s, t->gang->topology);
-	if (t->key == SCHED_NONE)
-		return false;
-	all = domains_that_may_do(t, &n);
-	for (uint32_t i = 0; i < n && i < DOMAINS_TRIED; i++) {
-		t->domain = all[i].domain;
-		if (place_in_scope(t, out)) {
-			out->domain = t->s->keys[t->key].values[t->domain];
-			return true;
-		}
-		proved &= out->proved;
-	}
-	out->proved = proved && n <= DOMAINS_TRIED;
-	return false;
-}
-
 bool kar_sched_place(struct kar_sched *s, const struct kar_gang *gang, struct kar_arena *a,
 	struct kar_placement *out)
 {
 	struct sched_try t = { .s = s, .gang = gang, .a = a, .key = SCHED_NONE, .domain = SCHED_NONE };
 
 	*out = (struct kar_placement){ 0 };
-	if (gang->topology && place_in_a_domain(&t, out))
-		return true;
-	if (gang->topology && gang->required)
-		return false;
-	t.domain = SCHED_NONE;
-	return place_in_scope(&t, out);
+	return gang->topology.n_labels ? sched_place_by_wish(&t, out) : sched_place_in_scope(&t, out);
 }
 
 /* --- on empty nodes -------------------------------------------------------------------------------- */
@@ -374,12 +312,14 @@ int64_t sched_missing_on_empty(const struct kar_sched *s, const struct kar_role 
 
 bool kar_sched_feasible(struct kar_sched *s, const struct kar_gang *gang)
 {
+	if (gang->topology.n_labels && gang->topology.required && !sched_largest_domain(s, gang).fits)
+		return false;
 	for (uint32_t i = 0; i < gang->n_roles; i++) {
 		if (sched_missing_on_empty(s, &gang->roles[i]))
 			return false;
 	}
 	for (uint32_t r = 0; r < s->n_resources; r++) {
-		int64_t left = asked_in_all(s, gang, r);
+		int64_t left = sched_asked_in_all(s, gang, r);
 
 		for (uint32_t i = 0; i < s->n_nodes && left > 0; i++)
 			left -= s->nodes[i].known ? sched_allocatable(s, i, r) : 0;

@@ -19,7 +19,7 @@
 #include "common/base/mem.h"
 #include "common/sched/needs.h"
 
-enum { KAR_SCHED_HOT = 64, KAR_SCHED_KEYS = 8, KAR_SCHED_RESOURCES = 64 };
+enum { KAR_SCHED_HOT = 64, KAR_SCHED_KEYS = 16, KAR_SCHED_LEVELS = 16, KAR_SCHED_RESOURCES = 64 };
 
 struct kar_sched;
 typedef uint32_t kar_class; /* never 0 */
@@ -80,8 +80,22 @@ void kar_sched_keep(struct kar_sched *s, size_t mark) KAR_NONNULL;
 
 struct kar_role {
 	kar_class class;
-	int32_t need; /* pods that must fit; >= 0 */
-	int32_t want; /* more that are placed if there is room, after all needs; >= 0 */
+	int32_t need;  /* pods that must fit; >= 0 */
+	int32_t want;  /* more that are placed if there is room, after all needs; >= 0 */
+	int32_t later; /* more that may come some day: a domain with room for them as well is better; >= 0 */
+};
+
+/*
+ * Where the pods of a gang are to be together. A domain of depth k is what the nodes share that have the same values of the first k labels: rack
+ * 1 of one block is not rack 1 of another. A node without one of these labels is in no domain of that depth.
+ */
+struct kar_topology_wish {
+	const char *const *labels; /* of the levels, the widest first; at most KAR_SCHED_LEVELS */
+	uint32_t n_labels;         /* 0: no wish */
+	uint32_t
+		required; /* depth: all pods are in one domain of it, or none has a place; 0: it may be anywhere */
+	uint32_t
+		preferred; /* depth: in one domain of it if possible, else of the next wider one ...; 0: that of .required */
 };
 
 struct kar_gang {
@@ -90,8 +104,7 @@ struct kar_gang {
 	/* Room for pods that do not exist yet: it may lie on any usable nodes (kar_sched_usable()). Its amounts; 0 of them: none. */
 	const struct kar_sched_amount *hold;
 	uint32_t n_hold;
-	const char *topology; /* label key: all pods inside one value of it; NULL: no wish */
-	bool required;        /* and not at all otherwise */
+	struct kar_topology_wish topology;
 };
 
 struct kar_place {
@@ -111,9 +124,11 @@ struct kar_placement {
 	uint32_t n_places;
 	const struct kar_held *held;
 	uint32_t n_held;
-	int32_t extra;      /* pods of .want that have a place */
-	const char *domain; /* value of the topology label; NULL: not inside one */
-	bool proved;        /* a miss is certain, not only what the heuristics found */
+	int32_t extra; /* pods of .want that have a place */
+	const char *
+		domain; /* inside which all are: the values of its labels, "b1/r3"; NULL: none was looked for */
+	uint32_t depth; /* of it */
+	bool proved;    /* a miss is certain, not only what the heuristics found */
 };
 
 /*
@@ -142,6 +157,9 @@ struct kar_sched_why {
 	bool only_room;       /* nodes lack room, and nothing else stands in the way */
 	const char *resource; /* that most of these lack; NULL: none lacks room */
 	int64_t asked, free;  /* of it: by one pod, and the most that one of these nodes has free */
+	const char *
+		domain; /* of the required depth: it is the best one, "b1/r3"; in the arena; NULL: none was looked for */
+	int64_t unlabelled; /* with .domain: nodes that are in none */
 };
 
 /* Why it does not fit; the text is in @a. @names: of the roles, used if there are several. Nothing is taken. */
@@ -176,6 +194,8 @@ bool kar_sched_exceeds_nodes(const struct kar_sched *s, const struct kar_gang *g
 
 /* For tests and metrics. */
 size_t kar_sched_bytes(const struct kar_sched *s) KAR_NONNULL;
+/* Value of a label of a known node; NULL: it has not the label. Valid until the node changes. */
+const char *kar_sched_label_of(const struct kar_sched *s, const char *node, const char *label) KAR_NONNULL;
 uint64_t kar_sched_touched(const struct kar_sched *s) KAR_NONNULL;      /* nodes looked at since the start */
 int64_t kar_sched_copies(struct kar_sched *s, kar_class c) KAR_NONNULL; /* in all nodes together */
 

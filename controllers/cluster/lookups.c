@@ -109,6 +109,27 @@ kar_class kar_needs_class_of_pod(const struct kar_stores *s, const struct kar_po
 	return class;
 }
 
+kar_class kar_needs_class_within(const struct kar_stores *s, const struct kar_pod *pod,
+	const struct kar_array *labels)
+{
+	const struct kar_pair *pairs = labels->items;
+	struct kar_arena scratch = { 0 };
+	struct kar_pod_needs needs =
+		*kar_needs_looked_up(s, pod->o.ns, pod->needs ? pod->needs : &kar_no_needs, &scratch);
+	struct kar_sched_label *all =
+		kar_arena_alloc(&scratch, needs.n_selector + labels->n + 1, sizeof(*all));
+	kar_class class;
+
+	for (uint32_t i = 0; i < needs.n_selector; i++)
+		all[i] = needs.selector[i];
+	for (size_t i = 0; i < labels->n; i++)
+		all[needs.n_selector++] = (struct kar_sched_label){ pairs[i].key, pairs[i].value };
+	needs.selector = all;
+	class = kar_snapshot_class_of_pod(s->snapshot, pod, &needs);
+	kar_arena_release(&scratch);
+	return class;
+}
+
 kar_class kar_needs_class_to_come(const struct kar_stores *s, const struct kar_pod_needs *needs,
 	const char *ns, const struct kar_array *labels)
 {

@@ -15,6 +15,9 @@ struct kar_stores;
  * and until one of these objects changes. May change all nodes of the snapshot (kar_devices_ask()), so nothing of it may be marked.
  */
 kar_class kar_needs_class_of_pod(const struct kar_stores *s, const struct kar_pod *pod) KAR_NONNULL;
+/* Likewise, if it may only be on nodes with these labels (struct kar_pair) as well. */
+kar_class kar_needs_class_within(const struct kar_stores *s, const struct kar_pod *pod,
+	const struct kar_array *labels) KAR_NONNULL;
 /* Likewise kar_snapshot_class_to_come(). */
 kar_class kar_needs_class_to_come(const struct kar_stores *s, const struct kar_pod_needs *needs,
 	const char *ns, const struct kar_array *labels) KAR_NONNULL;

@@ -25,6 +25,7 @@
 
 /* Clusters before Kubernetes 1.34 have no devices to count, and an administrator may not grant this. */
 #define KAR_IF_NO_DEVICES "devices of DeviceClasses are not counted"
+#define KAR_IF_NO_TOPOLOGIES "gangs that ask for a topology wait until the manager may read Topologies"
 #define KAR_IF_NO_VOLUMES "gangs with PersistentVolumeClaims are not pinned, and evict nobody"
 
 /*
@@ -51,7 +52,8 @@
 	X(volumeclaims, kar_volumeclaim_type, NULL, KAR_IF_NO_VOLUMES) \
 	X(volumes, kar_volume_type, NULL, KAR_IF_NO_VOLUMES) \
 	X(storageclasses, kar_storageclass_type, NULL, KAR_IF_NO_VOLUMES) \
-	X(csidrivers, kar_csidriver_type, NULL, KAR_IF_NO_VOLUMES)
+	X(csidrivers, kar_csidriver_type, NULL, KAR_IF_NO_VOLUMES) \
+	X(topologies, kar_topology_type, NULL, KAR_IF_NO_TOPOLOGIES)
 
 #define KAR_STORES_TYPE(name, type, selector, remedy) extern const struct kar_type type;
 KAR_STORES(KAR_STORES_TYPE)

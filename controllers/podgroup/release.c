@@ -81,9 +81,13 @@ static void release(const struct podgroup_view *v, struct kar_plan *p, const str
 	/* One that is bound by us loses its gate first. */
 	body->node = kar_pg_is_unpinnable(pod) || pod->scheduler ? "" : node;
 	body->terms = kar_copy(p->arena, pod->terms);
+	body->domain = kar_pg_required_domain(&v->group->status.placement, p->arena);
 	a->patch_type = KAR_PATCH_STRATEGIC;
 	a->payload = body;
-	a->note = body->node[0] ? kar_arena_printf(p->arena, "release to %s", body->node) : "release";
+	a->note = body->node[0]  ? kar_arena_printf(p->arena, "release to %s", body->node)
+		: body->domain.n ? kar_arena_printf(p->arena, "release into %s",
+					   kar_pg_domain_text(&v->group->status.placement, p->arena))
+				 : "release";
 }
 
 static void release_all(const struct podgroup_view *v, struct kar_plan *p)

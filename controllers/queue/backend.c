@@ -18,11 +18,13 @@ static const char *why_not_one_priority(const struct kar_roles *roles, struct ka
 	return NULL;
 }
 
-static const char *why_not_native(const struct kar_settings *s, const struct kar_workload *w,
-	const struct kar_roles *roles, struct kar_arena *a)
+static const char *why_not_native(const struct kar_settings *s, const struct kar_podgroup *g,
+	const struct kar_workload *w, const struct kar_roles *roles, struct kar_arena *a)
 {
 	if (!s->native.type)
 		return s->native.why_not;
+	if (kar_topology_asks(&g->spec.topology))
+		return "it does not place jobs by spec.schedSpec.topology";
 	if (w->gang_groups->n || w->non_strict)
 		return "its PodGroups know neither spec.schedSpec.gangGroups nor the mode NonStrict";
 	return why_not_one_priority(roles, a);
@@ -40,7 +42,7 @@ struct queue_backend queue_choose_backend(const struct kar_settings *s, const st
 	if (s->gang_backend == KAR_GANGS_BY_GATES)
 		return gates;
 	assert(s->native.known); /* sync.c waits for it */
-	why = why_not_native(s, w, roles, a);
+	why = why_not_native(s, g, w, roles, a);
 	if (why && s->gang_backend == KAR_GANGS_BY_EITHER)
 		return gates;
 	native.unavailable = why;

@@ -356,6 +356,8 @@ void queue_observe_gang(struct queue_pass *p, uint32_t i)
 		else if (!out->direct)
 			choose_backend(&m, out);
 	}
+	if (out)
+		queue_ask_topology(p, i);
 	m.in->no_node_check = !out;
 	p->groups[i].gang = out;
 	finish(&m);

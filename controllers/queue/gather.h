@@ -30,6 +30,8 @@ struct gathering {
 	struct queue_members
 		late; /* that wait for the word of their queue, in the order in which it lets them in: not among .unbound */
 	bool joins; /* there may be such (late.c) */
+	struct kar_array
+		domain; /* struct kar_pair: labels of nodes to which members without a node must go */
 	int64_t succeeded;
 	kar_time youngest;            /* wall ms, creation of its youngest live member */
 	size_t n_gated;               /* members that a gate holds, or that wait to be bound by us */

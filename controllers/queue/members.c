@@ -11,6 +11,8 @@
 
 static kar_class class_of(const struct gathering *m, const struct kar_pod *pod)
 {
+	if (m->domain.n && !pod->node)
+		return kar_needs_class_within(m->p->stores, pod, &m->domain);
 	return kar_needs_class_of_pod(m->p->stores, pod);
 }
 
@@ -527,6 +529,7 @@ static struct gathering observe(struct queue_pass *p, uint32_t i)
 	struct queue_gang *out = NULL;
 
 	queue_gather(&m, started);
+	m.domain = queue_domain(g, qg->admitted, m.have.n > 0, m.arena);
 	queue_take_late(&m, qg->bounded);
 	if (qg->admitted && state == KAR_PG_STATE_PLACED && p->nodes && kar_pg_keeps_placement(g))
 		queue_take_stuck(&m);
@@ -547,8 +550,10 @@ static struct gathering observe(struct queue_pass *p, uint32_t i)
 		leave_alone(&m);
 	}
 	m.in->no_provisioning = m.in->created_bound = m.direct != NULL;
-	if (out)
+	if (out) {
+		queue_ask_topology(p, i);
 		describe(&m, out);
+	}
 	if (out && !qg->admitted)
 		out->requests = queue_requests(&m);
 	m.in->hold_yields = holds && m.in->hold.n;

@@ -12,9 +12,12 @@ static const struct kar_pod_needs *with_selector(const struct making *m, const s
 	const struct kar_array *own)
 {
 	const struct kar_pair *pairs = own->items;
-	struct kar_pod_needs *needs = kar_arena_alloc(m->arena, 1, sizeof(*needs));
+	struct kar_pod_needs *needs;
 	struct kar_sched_label *all;
 
+	if (!own->n)
+		return of;
+	needs = kar_arena_alloc(m->arena, 1, sizeof(*needs));
 	*needs = *of;
 	all = kar_arena_alloc(m->arena, needs->n_selector + own->n, sizeof(*all));
 	for (uint32_t i = 0; i < needs->n_selector; i++)
@@ -40,6 +43,8 @@ bool queue_find_classes(struct making *m)
 {
 	bool all = true;
 
+	const struct kar_array domain = queue_domain(m->group, m->qg->admitted, false, m->arena);
+
 	m->classes = kar_arena_alloc(m->arena, m->roles.n + 1, sizeof(*m->classes));
 	for (size_t i = 0; i < m->roles.n; i++) {
 		const struct kar_workload_role *r = &m->roles.items[i];
@@ -47,10 +52,10 @@ bool queue_find_classes(struct making *m)
 			m->kind->needs(m->owner, i, m->p->stores->templates, m->p->mono).stored;
 
 		if (stored) /* with the node selector of the workload */
-			m->classes[i] = class_of(m, i, stored);
+			m->classes[i] = class_of(m, i, with_selector(m, stored, &domain));
 		else if (r->needs)
 			m->classes[i] = class_of(m, i,
-				r->selector->n ? with_selector(m, r->needs, r->selector) : r->needs);
+				with_selector(m, with_selector(m, r->needs, r->selector), &domain));
 		all &= m->classes[i] != 0;
 		if (!m->classes[i])
 			m->classes[i] = kar_snapshot_class_of(m->p->stores->snapshot, &kar_no_needs);

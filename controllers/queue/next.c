@@ -283,8 +283,7 @@ static void set_placement(struct queue_pass *p, const struct queue_group *qg,
 	} else if (queue_renews_plan(qg, d)) {
 		st->placement = queue_renew_places(qg, d, this_second(p), p->arena);
 	} else if (begins) {
-		st->placement =
-			queue_record_places(qg, d->provisions ? NULL : d->places, this_second(p), p->arena);
+		st->placement = queue_record_places(p, qg, d->provisions ? NULL : d->places, this_second(p));
 		st->backend = qg->gang->backend;
 	} else if (is_adopted(qg)) {
 		st->placement = kar_pg_adopt(&st->placement, p->in[qg - p->groups].min, this_second(p));

@@ -228,14 +228,25 @@ void queue_keep_role(struct queue_gang *g, const char *role, const char *nodes) 
 bool queue_repairs_plan(const struct queue_group *qg, const struct kar_queue_decision *d, kar_time now,
 	struct kar_arena *a, struct kar_pg_placement *out) KAR_NONNULL;
 
+/* --- topology.c ------------------------------------------------------------------------------------- */
+
+/* What group number @i asks for; refuses it if that means nothing. */
+void queue_ask_topology(struct queue_pass *p, uint32_t i) KAR_NONNULL;
+/* Labels (struct kar_pair, in @a) of the domain inside which all that is placed for @g now must be. @has_pods: some of it are on nodes. */
+struct kar_array queue_domain(const struct kar_podgroup *g, bool admitted, bool has_pods,
+	struct kar_arena *a) KAR_NONNULL;
+/* The domain of @places, of what group number @i asks for, in the arena; returns of how many levels. */
+size_t queue_domains_of(const struct queue_pass *p, uint32_t i, const struct kar_placement *places,
+	struct kar_pg_domain **out) KAR_NONNULL;
+
 /* --- record.c, renew.c ------------------------------------------------------------------------------ */
 
 /*
  * The record of @places (NULL: it waits for new nodes) for the status of the group, whose attempt begins now (wall ms, whole seconds);
  * in the arena.
  */
-struct kar_pg_placement queue_record_places(const struct queue_group *qg, const struct kar_placement *places,
-	kar_time now, struct kar_arena *a) __attribute__((nonnull(1, 4)));
+struct kar_pg_placement queue_record_places(const struct queue_pass *p, const struct queue_group *qg,
+	const struct kar_placement *places, kar_time now) __attribute__((nonnull(1, 2)));
 /* The plan of a gang of pods of others, which keeps its places, with @places (NULL: none) for members that came after its start; in @a. */
 struct kar_pg_roles queue_plan_of_pods(const struct queue_group *qg, const struct kar_placement *places,
 	struct kar_arena *a) __attribute__((nonnull(1, 3)));

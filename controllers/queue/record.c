@@ -74,9 +74,10 @@ static void add_tasks(struct kar_pg_roles *to, const struct queue_gang *g, const
 	}
 }
 
-struct kar_pg_placement queue_record_places(const struct queue_group *qg, const struct kar_placement *places,
-	kar_time now, struct kar_arena *a)
+struct kar_pg_placement queue_record_places(const struct queue_pass *p, const struct queue_group *qg,
+	const struct kar_placement *places, kar_time now)
 {
+	struct kar_arena *a = p->arena;
 	const struct kar_pg_placement *old = &qg->group->status.placement;
 	const struct queue_gang *g = qg->gang;
 	struct kar_pg_beginning begins = { .placed = places,
@@ -85,8 +86,10 @@ struct kar_pg_placement queue_record_places(const struct queue_group *qg, const 
 		.requests = g->requests ? g->requests : "" };
 
 	assert(now % KAR_SECOND == 0);
-	if (places)
+	if (places) {
 		(g->pods ? add_pods : add_tasks)(&begins.plan, g, old, places, a);
+		begins.n_domains = queue_domains_of(p, (uint32_t)(qg - p->groups), places, &begins.domains);
+	}
 	return kar_pg_begin(old, &begins, now);
 }
 

@@ -332,6 +332,7 @@ static void start(struct kar_controller *c)
 	kar_store_listen(c->stores->storageclasses, on_storage, c);
 	kar_store_listen(c->stores->csidrivers, on_storage, c);
 	kar_store_listen(c->stores->claimtemplates, on_storage, c);
+	kar_store_listen(c->stores->topologies, on_change, c);
 	kar_store_listen(c->stores->resourceclaims, on_device_claim, c);
 	kar_templates_listen(c->stores->templates, NULL, on_verdict, c);
 	kar_devices_listen(c->stores->devices, on_verdict, c);

@@ -230,6 +230,7 @@ static struct kar_podgroup_spec wanted_group(const struct queuejob_reconcile *r)
 		.priority = r->f->v->priority,
 		.has_priority = true,
 		.has_succeeded_members = true,
+		.topology = s->sched.topology,
 		.schedule_timeout_seconds =
 			own_timeout ? s->sched.schedule_timeout_seconds : r->f->v->schedule_timeout_seconds,
 		.has_schedule_timeout = own_timeout || r->f->v->schedule_timeout_seconds > 0,
@@ -282,6 +283,7 @@ static struct kar_podgroup_spec corrected_group(struct queuejob_reconcile *r, co
 	if (pruned || (kar_has_text(have->queue) && !kar_streq(have->queue, want.queue)))
 		want.queue = NULL;
 	if (pruned) {
+		want.topology = have->topology;
 		want.priority_class_name = NULL;
 		want.has_priority = false;
 		want.priority = have->priority;
@@ -302,6 +304,7 @@ static void put_group(struct queuejob_reconcile *r, const struct kar_podgroup *g
 	*payload = *want;
 	payload->queue = kar_copy(r->arena, want->queue);
 	payload->priority_class_name = kar_copy(r->arena, want->priority_class_name);
+	payload->topology = kar_topology_ask_copy(&want->topology, r->arena);
 	payload->min_resources = kar_copy_pairs(r->arena, &want->min_resources);
 	payload->total_resources = kar_copy_pairs(r->arena, &want->total_resources);
 	a->payload = payload;

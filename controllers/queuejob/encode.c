@@ -132,6 +132,7 @@ static int encode_pod(const struct kar_sync *s, const struct kar_action *a, stru
 		.incarnation = pod->incarnation,
 		.template_hash = queuejob_of(s)->spec_template_hash,
 		.pin = pod->pin,
+		.domain = pod->domain,
 		.bound = pod->bound,
 		.native = pod->native,
 	};

@@ -155,6 +155,16 @@ static bool has_returning(const struct podset_task *task, const struct kar_pg_se
 	return any && has_free_seat(seats);
 }
 
+struct kar_array queuejob_domain(const struct queuejob_reconcile *r)
+{
+	const struct kar_pg_placement *p = placement(r);
+
+	if (p->state != KAR_PG_STATE_PLACED && p->state != KAR_PG_STATE_UNPLACED &&
+		p->state != KAR_PG_STATE_SATISFIED)
+		return (struct kar_array){ 0 };
+	return kar_pg_required_domain(p, r->arena);
+}
+
 struct pod_pins *pod_pins_new(const struct queuejob_reconcile *r)
 {
 	struct pod_pins *pins = kar_arena_alloc(r->arena, 1, sizeof(*pins));

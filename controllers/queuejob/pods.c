@@ -99,6 +99,16 @@ static void collect(const struct queuejob_reconcile *r, const size_t *order, boo
 	}
 }
 
+/* The narrowest level tells the domains apart. */
+static const char *domain_text(const struct kar_array *domain, struct kar_arena *a)
+{
+	const struct kar_pair *labels = domain->items;
+
+	return domain->n
+		? kar_arena_printf(a, "%s=%s", labels[domain->n - 1].key, labels[domain->n - 1].value)
+		: "";
+}
+
 static void create(struct queuejob_reconcile *r, const struct candidate *w, const char *pin)
 {
 	struct queuejob_new_pod *payload = kar_arena_alloc(r->arena, 1, sizeof(*payload));
@@ -114,17 +124,18 @@ static void create(struct queuejob_reconcile *r, const struct candidate *w, cons
 		.index = w->index,
 		.incarnation = r->f->seen->incarnation,
 		.pin = pin,
+		.domain = queuejob_domain(r),
 		.bound = r->f->v->direct,
 		.native = queuejob_is_native(r) };
 	a->what = QUEUEJOB_CREATE_POD;
 	a->strict = queuejob_is_unproven(r, w->task);
 	a->payload = payload;
-	a->note = kar_arena_printf(r->arena, "%s %u%s%s%s", w->minimum ? "minimum" : "extra",
+	a->note = kar_arena_printf(r->arena, "%s %u%s%s%s%s%s", w->minimum ? "minimum" : "extra",
 		(unsigned)w->seq, payload->native ? " native" : "",
 		!pin[0]                  ? ""
 			: payload->bound ? " bound to "
 					 : " on ",
-		pin);
+		pin, payload->domain.n ? " in " : "", domain_text(&payload->domain, r->arena));
 	a->rank = (struct kar_rank){
 		.tier = w->minimum ? KAR_TIER_MINIMUM : KAR_TIER_EXTRA,
 		.priority = queuejob_priority(r->f->v),

@@ -131,10 +131,11 @@ struct queuejob_new_pod {
 	size_t task;
 	int32_t index;
 	int32_t incarnation;
-	const char *pin; /* node of the plan; "": any */
-	bool bound;      /* created bound to .pin */
-	bool native;     /* it names the PodGroup of Kubernetes */
-	bool replaces;   /* of a dry run: if it succeeds, the running gang is restarted with such pods */
+	const char *pin;         /* node of the plan; "": any */
+	struct kar_array domain; /* struct kar_pair: labels that its node must have as well */
+	bool bound;              /* created bound to .pin */
+	bool native;             /* it names the PodGroup of Kubernetes */
+	bool replaces; /* of a dry run: if it succeeds, the running gang is restarted with such pods */
 };
 
 /*

@@ -497,6 +497,8 @@ struct pod_pins {
 	bool returning; /* some are for indexes whose pods stop: no other pod of the minimum comes instead */
 	struct kar_pg_seats *tasks;
 };
+/* Labels (struct kar_pair) of the domain inside which all pods of the gang must be; in the arena of the sync. */
+struct kar_array queuejob_domain(const struct queuejob_reconcile *r) KAR_NONNULL;
 struct pod_pins *pod_pins_new(const struct queuejob_reconcile *r) KAR_NONNULL KAR_RETNN;
 /*
  * The node of the next new pod of the task, in *@pin; "": any. False: the pod must wait, because all places are for pods of the @minimum, or

@@ -289,6 +289,36 @@ static bool read_stored(const struct kar_answer *answer, struct kar_arena *arena
 	return true;
 }
 
+static bool asks_for(const struct kar_queuejob *job, size_t task, const char *label)
+{
+	const struct kar_pod_needs *own = job->spec.tasks[task].needs;
+	bool asks = kar_pairs_get(&job->spec.sched.node_selector, label) != NULL;
+
+	for (uint32_t i = 0; own && i < own->n_selector; i++)
+		asks |= kar_streq(own->selector[i].key, label);
+	return asks;
+}
+
+/* Pods of the same template, of any job, go to other domains. */
+static const struct kar_pod_needs *outside_of_domain(const struct kar_pod_needs *needs,
+	const struct kar_queuejob *job, const struct queuejob_new_pod *pod, struct kar_arena *a)
+{
+	struct kar_pod_needs *out = kar_arena_alloc(a, 1, sizeof(*out));
+	struct kar_sched_label *left = kar_arena_alloc(a, needs->n_selector + 1, sizeof(*left));
+
+	*out = *needs;
+	out->n_selector = 0;
+	for (uint32_t i = 0; i < needs->n_selector; i++) {
+		const char *label = needs->selector[i].key;
+
+		if (!kar_pairs_get(&pod->domain, label) ||
+			(pod->task < job->spec.n_tasks && asks_for(job, pod->task, label)))
+			left[out->n_selector++] = needs->selector[i];
+	}
+	out->selector = left;
+	return out;
+}
+
 static void share_acceptance(const struct kar_sync *s, const struct queuejob_new_pod *pod,
 	const struct kar_answer *answer)
 {
@@ -296,6 +326,8 @@ static void share_acceptance(const struct kar_sync *s, const struct queuejob_new
 	struct kar_pod_stored stored;
 	bool shown = read_stored(answer, &arena, &stored);
 
+	if (shown && stored.needs && pod->domain.n)
+		stored.needs = outside_of_domain(stored.needs, kar_as_queuejob(s->object), pod, &arena);
 	queuejob_share_answer(s->controller->stores->templates, s, pod, NULL, shown ? &stored : NULL);
 	kar_arena_release(&arena);
 }

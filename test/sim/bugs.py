@@ -215,7 +215,7 @@ BUGS = [
     Bug("selector_not_checked", "pods are created that the selector of their job does not find", "api/queuejob/queuejob_check.c",
         "	if (selector && !kar_selector_selects(", "	if (selector && job->deletion && !kar_selector_selects("),
     Bug("node_selector_left_out", "pods do not get the nodeSelector of their job", "api/queuejob/queuejob_pod.c",
-        "	if (s->sched.node_selector.n) {", "	if (s->sched.node_selector.n && s->suspend) {"),
+        "	if (!own->n && !domain->n)", "	if (!domain->n)"),
     Bug("scheduler_left_out", "pods do not get the scheduler of their job", "api/queuejob/queuejob_pod.c",
         "	if (!kar_has_text(parts->w.spec.scheduler) && kar_has_text(s->scheduler_name))", "	if (s->suspend && kar_has_text(s->scheduler_name))"),
     Bug("class_left_out", "pods do not get the PriorityClass of their job", "api/queuejob/queuejob_pod.c",

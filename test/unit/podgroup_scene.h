@@ -11,7 +11,7 @@
  * invalid=x: an annotation is not acted upon, because of x.
  * had-members: it has been scheduled before.
  * backend=Native native-lost: what it starts with; native, of a member: it names a PodGroup of Kubernetes itself.
- * The group is one of a QueueJob, but for the word others; moves: it waits for the label of another queue; unplaced: nobody places it; resources: it has minResources; plan=a:n1,b:n2 (pods of others). Of pods of others: held (by
+ * The group is one of a QueueJob, but for the word others; moves: it waits for the label of another queue; unplaced: nobody places it; resources: it has minResources; plan=a:n1,b:n2 (pods of others); domain=rack:r3. Of pods of others: held (by
  * another gate) disrupted prio=5 scheduler=S terms=JSON.
  * For one test executable: all functions are static.
  */
@@ -58,6 +58,17 @@ static bool takes(const char *word, const char *prefix, const char **value)
 
 	*value = word + n;
 	return strncmp(word, prefix, n) == 0;
+}
+
+/* "rack:r3", which is required */
+static void read_domain(struct scene *s, const char *text)
+{
+	struct kar_pg_placement *p = &s->group.status.placement;
+	size_t n = strcspn(text, ":");
+
+	p->domains = kar_arena_alloc(&s->arena, 1, sizeof(*p->domains));
+	p->domains[0] = (struct kar_pg_domain){ kar_arena_strndup(&s->arena, text, n), text + n + 1, true };
+	p->n_domains = 1;
 }
 
 static void read_plan(struct scene *s, char *text)
@@ -126,6 +137,8 @@ static bool read_placement(struct scene *s, const char *word)
 		p->evicted_by = value;
 	} else if (takes(word, "hold-for=", &value)) {
 		p->hold_ended_for = value;
+	} else if (takes(word, "domain=", &value)) {
+		read_domain(s, value);
 	} else if (takes(word, "plan=", &value)) {
 		read_plan(s, kar_arena_strndup(&s->arena, value, strlen(value)));
 	} else {

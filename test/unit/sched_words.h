@@ -3,7 +3,7 @@
  *
  *   nodes    "a cpu=6 gpu=2 @rack=r1 !infra cordoned; b cpu=4 notready"     (pods=110 unless said, quantities are whole numbers)
  *   taken    "a 2xcpu=1; b 1xport=80"
- *   gang     "w 3xcpu=4 +2; v 1xcpu=1 on=rack=r1 ~infra port=80 | hold cpu=9 | topology rack required"
+ *   gang     "w 3xcpu=4 +2; v 1xcpu=1 on=rack=r1 ~infra port=80 | hold cpu=9 | topology block/rack required:1 preferred"
  *            (role, need x needs, wanted more; "on": nodeSelector, "~": toleration, of a value "~infra=a";
  *            "in=x": it is in set x; "anti=x/rack", "near=x/rack", "spread=x/rack/1": its rules about x per rack)
  *   placed   "w:c w:b*2 | b holds cpu=4"
@@ -193,7 +193,24 @@ struct words_gang {
 	struct kar_role roles[8];
 	const char *names[8];
 	struct kar_sched_amount hold[4];
+	const char *levels[4];
 };
+
+/* "block/rack", "required preferred"; "required:1": of the first of them */
+static inline void words_wish(struct kar_arena *a, const char *labels, const char *part, struct words_gang *g)
+{
+	struct kar_topology_wish *w = &g->gang.topology;
+
+	while (*labels)
+		g->levels[w->n_labels++] = words_part(a, &labels, "/");
+	w->labels = g->levels;
+	while (*part) {
+		const char *word = words_part(a, &part, " ");
+		uint32_t depth = strchr(word, ':') ? (uint32_t)atoi(strchr(word, ':') + 1) : w->n_labels;
+
+		*(word[0] == 'r' ? &w->required : &w->preferred) = depth;
+	}
+}
 
 static inline void words_gang(struct kar_sched *s, struct kar_arena *a, const char *text,
 	struct words_gang *g)
@@ -214,8 +231,9 @@ static inline void words_gang(struct kar_sched *s, struct kar_arena *a, const ch
 		const char *what = words_part(a, &part, " ");
 
 		if (strcmp(what, "topology") == 0) {
-			g->gang.topology = words_part(a, &part, " ");
-			g->gang.required = strncmp(part, "required", 8) == 0;
+			const char *labels = words_part(a, &part, " ");
+
+			words_wish(a, labels, part, g);
 			continue;
 		}
 		while (*part) {

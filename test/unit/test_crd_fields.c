@@ -54,6 +54,11 @@ static const struct {
 	{ "podgroups.spec.totalResources", "controllers/queue/quota.c", "&g->spec.total_resources" },
 	{ "podgroups.spec.priorityClassName", "controllers/queue/observe.c", "spec->priority_class_name" },
 	{ "podgroups.spec.priority", "controllers/queue/observe.c", "return spec->priority;" },
+	{ "podgroups.spec.topology.required", "controllers/cluster/topologies.c",
+		".required = depth_of(t, ask->required)," },
+	{ "podgroups.spec.topology.preferred", "controllers/cluster/topologies.c",
+		".preferred = depth_of(t, ask->preferred)" },
+	{ "topologies.spec.levels[].nodeLabel", "controllers/cluster/topologies.c", "t->levels[i], label" },
 
 	/* What a job asks for, for other programs: it is compared, and put right. */
 	{ "schedulingspecs.spec.minAvailable", "api/queuejob/schedulingspec.c",
@@ -63,6 +68,10 @@ static const struct {
 	{ "schedulingspecs.spec.priority", "api/queuejob/schedulingspec.c", "same_number(a->priority" },
 	{ "schedulingspecs.spec.nodeSelector", "api/queuejob/schedulingspec.c",
 		"kar_pairs_equal(&a->node_selector" },
+	{ "schedulingspecs.spec.topology.required", "api/core/topology.c",
+		"kar_streq(a->required, b->required)" },
+	{ "schedulingspecs.spec.topology.preferred", "api/core/topology.c",
+		"kar_streq(a->preferred, b->preferred)" },
 	{ "schedulingspecs.spec.scheduleTimeoutSeconds", "api/queuejob/schedulingspec.c",
 		"same_number(a->schedule_timeout_seconds" },
 
@@ -79,6 +88,8 @@ static const struct {
 	{ "queuejobs.spec.schedSpec.priority", QJ "observe.c", "v->priority = s->priority;" },
 	{ "queuejobs.spec.schedSpec.mode", QJ "roles.c", "job->spec.sched.mode" },
 	{ "queuejobs.spec.schedSpec.gangGroups", QJ "roles.c", "job->spec.sched.gang_groups" },
+	{ "queuejobs.spec.schedSpec.topology.required", QJ "children.c", ".topology = s->sched.topology," },
+	{ "queuejobs.spec.schedSpec.topology.preferred", QJ "children.c", ".topology = s->sched.topology," },
 	{ "queuejobs.spec.schedSpec.nodeSelector", "api/queuejob/queuejob_pod.c", "s->sched.node_selector" },
 	{ "queuejobs.spec.schedSpec.scheduleTimeoutSeconds", QJ "children.c",
 		"s->sched.schedule_timeout_seconds" },
@@ -217,6 +228,7 @@ static const struct {
 	{ "podgroups", &kar_podgroup_type },
 	{ "queues", &kar_queue_type },
 	{ "schedulingspecs", &kar_schedulingspec_type },
+	{ "topologies", &kar_topology_type },
 };
 
 static void walk_part(const char *part, visit_fn *visit)

@@ -435,7 +435,7 @@ static void annotations_say_what_the_status_did(void **state)
 	static const char status[] =
 		"\"phase\":\"Running\",\"running\":2,\"occupiedBy\":\"ns/o\",\"members\":3,\"scheduled\":2,\"desired\":6,\"desiredOf\":7,"
 		"\"position\":0,\"admittedQueue\":\"a\",\"evictions\":1,\"record\":{\"quorumLost\":true},\"backend\":\"Gates\","
-		"\"placement\":{\"state\":\"Placed\",\"attempt\":2,\"cause\":\"\\\"x\\\", {y}\",\"plan\":[{\"role\":\"p\",\"nodes\":\"n1*2\"}]},"
+		"\"placement\":{\"state\":\"Placed\",\"attempt\":2,\"cause\":\"\\\"x\\\", {y}\",\"plan\":[{\"role\":\"p\",\"nodes\":\"n1*2\"}],\"domains\":[{\"label\":\"r\",\"value\":\"r1\",\"required\":true}]},"
 		"\"conditions\":[{\"type\":\"Admitted\",\"status\":\"True\",\"reason\":\"Admitted\",\"message\":\"m\"},"
 		"{\"type\":\"Scheduled\",\"status\":\"False\",\"reason\":\"Placing\",\"message\":\"0/2 members bound\"}]";
 	char json[4096];
@@ -448,7 +448,7 @@ static void annotations_say_what_the_status_did(void **state)
 	before = group_of(json);
 	texts = kar_pg_kept(&before->status, &a);
 	assert_string_equal(texts.texts[0],
-		"{\"placement\":{\"state\":\"Placed\",\"attempt\":2,\"cause\":\"\\\"x\\\", {y}\",\"plan\":[{\"role\":\"p\",\"nodes\":\"n1*2\"}]},\n"
+		"{\"placement\":{\"state\":\"Placed\",\"attempt\":2,\"cause\":\"\\\"x\\\", {y}\",\"plan\":[{\"role\":\"p\",\"nodes\":\"n1*2\"}],\"domains\":[{\"label\":\"r\",\"value\":\"r1\",\"required\":true}]},\n"
 		"\"backend\":\"Gates\"}");
 	assert_string_equal(texts.texts[2], "Placing: 0/2 members bound");
 	snprintf(json, sizeof(json),

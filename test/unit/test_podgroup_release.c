@@ -38,6 +38,14 @@ static const struct row rows[] = {
 	{ "two_schedulers", "others min=2 phase=Pending " ADMITTED "; a" GATED "; b" GATED " scheduler=x", "",
 		"MixedSchedulers: members name 2 schedulers, a gang needs one: default-scheduler, x" },
 
+	{ "pods_of_a_required_domain_go_into_it",
+		"others min=2 phase=Pending place=Placed attempt=1 deadline=50 plan=a:n1,b:*1 domain=rack:r3 " ADMITTED
+		"; a" GATED "; b" GATED,
+		"patch pods ns/a (release to n1); patch pods ns/b (release into r3)", NULL },
+	{ "those_that_come_later_too",
+		"others min=1 phase=Running place=Satisfied attempt=1 domain=rack:r3 " ADMITTED
+		"; a Running owner=t kind=Job; b" GATED,
+		"patch pods ns/b (release into r3)", NULL },
 	{ "pods_that_we_bind_wait_for_their_places",
 		"others served min=2 phase=Pending " ADMITTED "; a" SERVED "; b" SERVED, "",
 		"Pending: 0/2 members bound" },

@@ -80,8 +80,28 @@ static const struct {
 	{ "larger_gang_larger_rack", RACKS, "", "w 5xgpu=2 | topology rack required", "w:b1*4 w:b2 in b" },
 	{ "no_rack_is_large_enough", RACKS, "", "w 9xgpu=2 | topology rack required",
 		"8/9 pods placed: domain rack=b: 2 nodes lack nvidia.com/gpu (short 2)" },
-	{ "preferred_goes_anywhere", RACKS, "", "w 9xgpu=2 | topology rack preferred",
-		"w:a1 w:a2 w:a3 w:a4 w:c1 w:c2 w:c3 w:b1*2" },
+	{ "preferred_goes_anywhere", RACKS, "", "w 9xgpu=2 | topology rack preferred", "w:b1*4 w:b2*4 w:c1" },
+/* --- levels: block 1 has racks 1 (2 nodes of 2) and 2 (1 of 4), block 2 rack 1 (2 of 4); one node has no rack */
+#define BLOCKS \
+	"a1 cpu=2 @block=1 @rack=1; a2 cpu=2 @block=1 @rack=1; a3 cpu=4 @block=1 @rack=2; b1 cpu=4 @block=2 @rack=1; b2 cpu=4 @block=2 @rack=1; n cpu=9 @block=2"
+	{ "rack_1_of_one_block_is_not_rack_1_of_another", BLOCKS, "",
+		"w 9xcpu=1 | topology block/rack required",
+		"8/9 pods placed: domain rack=2/1: 2 nodes lack cpu (short 1)" },
+	{ "least_room_of_all_racks", BLOCKS, "", "w 4xcpu=1 | topology block/rack required",
+		"w:a1*2 w:a2*2 in 1/1" },
+	{ "one_level_wider_if_no_rack_holds_it", BLOCKS, "", "w 12xcpu=1 | topology block/rack preferred",
+		"w:b1*4 w:b2*4 w:n*4 in 2" },
+	{ "preferred_inside_what_is_required", BLOCKS, "a1 2xcpu=1",
+		"w 6xcpu=1 | topology block/rack required:1 preferred", "w:b1*4 w:b2*2 in 2/1" },
+	{ "no_wider_than_what_is_required", BLOCKS, "",
+		"w 18xcpu=1 | topology block/rack required:1 preferred",
+		"17/18 pods placed: domain block=2: 3 nodes lack cpu (short 1)" },
+	{ "as_few_racks_as_possible", "a cpu=3 @rack=a; b cpu=5 @rack=b; c cpu=4 @rack=c; d cpu=2 @rack=d",
+		"", "w 7xcpu=1 | topology rack preferred", "w:b*5 w:d*2" },
+	{ "node_without_the_label_comes_last", "a cpu=3 @rack=a; b cpu=1; c cpu=4 @rack=c", "",
+		"w 8xcpu=1 | topology rack preferred", "w:c*4 w:a*3 w:b" },
+	{ "several_roles_in_one_rack", BLOCKS, "", "w 1xcpu=4; v 4xcpu=1 | topology block/rack required",
+		"w:b1 v:b2*4 in 2/1" },
 /* --- other pods: two racks of two nodes */
 #define HOSTS "a1 cpu=4 @host @rack=a; a2 cpu=4 @host @rack=a; b1 cpu=4 @host @rack=b; b2 cpu=2 @host @rack=b"
 	{ "one_copy_per_node", HOSTS, "", "w 4xcpu=1 in=x anti=x/host", "w:b2 w:a1 w:a2 w:b1" },

@@ -124,7 +124,7 @@ static bool may_take(const struct exhaustive *x, uint32_t node, uint32_t class)
 	if (!n->known || kar_sched_match(&n->offer, c->needs, NULL) != KAR_FITS)
 		return false;
 	for (uint32_t i = 0; x->domain && i < n->offer.n_labels; i++) {
-		if (strcmp(n->offer.labels[i].key, x->gang->topology) == 0 &&
+		if (strcmp(n->offer.labels[i].key, x->gang->topology.labels[0]) == 0 &&
 			strcmp(n->offer.labels[i].value, x->domain) != 0)
 			return false;
 	}
@@ -169,7 +169,7 @@ static bool fits_at_all(struct kar_sched *s, const struct kar_gang *gang)
 	struct exhaustive x = { s, gang, NULL };
 	bool fits = false;
 
-	if (!gang->topology)
+	if (!gang->topology.n_labels)
 		return try_all(&x, 0, 0, 0);
 	for (size_t i = 0; i < KAR_LEN(racks) && !fits; i++) {
 		x.domain = racks[i];

@@ -1,0 +1,50 @@
+/*
+ * topology - Topology (cluster-scoped, kube-arbitrator.io/v1alpha1): the labels of nodes that say where these are, the widest first; and
+ * what pods ask for by them (docs/TOPOLOGY.md).
+ */
+#ifndef KAR_API_TOPOLOGY_H
+#define KAR_API_TOPOLOGY_H
+
+#include <assert.h>
+
+#include "common/codec/decode.h"
+#include "common/kube/object.h"
+
+enum { KAR_TOPOLOGY_LEVELS = 16 };
+
+struct kar_topology {
+	struct kar_object o; /* first */
+	struct kar_arena mem;
+	const char *levels[KAR_TOPOLOGY_LEVELS]; /* labels */
+	uint32_t n;
+};
+
+extern const struct kar_type kar_topology_type;
+
+static inline const struct kar_topology *kar_as_topology(const struct kar_object *o)
+{
+	assert(o && o->type == &kar_topology_type);
+	return (const struct kar_topology *)(const void *)o;
+}
+
+/* Labels of levels. NULL: not asked for. */
+struct kar_topology_ask {
+	const char *required;  /* all pods in one domain of this level */
+	const char *preferred; /* of this one if possible, else of the next wider one ... */
+};
+extern const struct kar_desc kar_topology_ask_desc;
+
+struct kar_json_writer;
+
+static inline bool kar_topology_asks(const struct kar_topology_ask *a)
+{
+	return a->required || a->preferred;
+}
+
+struct kar_topology_ask kar_topology_ask_copy(const struct kar_topology_ask *from,
+	struct kar_arena *a) KAR_NONNULL;
+bool kar_topology_ask_equal(const struct kar_topology_ask *a, const struct kar_topology_ask *b) KAR_NONNULL;
+/* Writes the member "topology"; nothing if nothing is asked for. */
+void kar_topology_ask_write(struct kar_json_writer *w, const struct kar_topology_ask *ask) KAR_NONNULL;
+
+#endif

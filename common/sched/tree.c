@@ -1,0 +1,286 @@
+/*
+ * The levels of a topology: a gang goes into the domain with the least room that holds it, else into one of the next wider level, and inside a
+ * domain it fills as few of the narrower ones as it can.
+ */
+#include "common/sched/impl.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/text.h"
+
+enum { DOMAINS_TRIED = 8 };
+
+struct ranked_domain {
+	uint32_t domain;
+	int64_t copies;
+	const char *path; /* decides between equals: numbers come from the order of events */
+};
+
+static int by_copies(const void *a, const void *b)
+{
+	const struct ranked_domain *x = a, *y = b;
+
+	if (x->copies != y->copies)
+		return x->copies < y->copies ? -1 : 1;
+	return strcmp(x->path, y->path);
+}
+
+/* --- inside a domain -------------------------------------------------------------------------------- */
+
+/* Is a domain of the next level, which has nodes, inside the scope? */
+static bool is_inside(const struct sched_try *t, const struct sched_key *below, uint32_t domain)
+{
+	uint32_t node = below->first[domain];
+
+	return node != SCHED_NONE &&
+		(t->domain == SCHED_NONE || t->s->keys[t->key].domain[node] == t->domain);
+}
+
+/* The domains of the next level with room for pods of the class, the one with the least room first; in the arena. */
+static struct ranked_domain *domains_below(struct sched_try *t, uint32_t key, uint32_t class, uint32_t *n)
+{
+	const struct sched_key *below = &t->s->keys[key];
+	const struct sched_hot *h = sched_hot(t->s, class);
+	struct ranked_domain *all = kar_arena_alloc(t->a, below->n + 1, sizeof(*all));
+
+	*n = 0;
+	for (uint32_t d = 0; d < below->n; d++) {
+		if (h->domain_total[key][d] > 0 && is_inside(t, below, d))
+			all[(*n)++] = (struct ranked_domain){ d, h->domain_total[key][d], below->values[d] };
+	}
+	qsort(all, *n, sizeof(*all), by_copies);
+	return all;
+}
+
+/* Of those that are left, the smallest that holds all of @left; else the largest. Of equals the first by name. */
+static uint32_t choose(const struct ranked_domain *all, uint32_t n, int32_t left)
+{
+	uint32_t i = 0;
+
+	while (i < n && all[i].copies < left)
+		i++;
+	if (i < n)
+		return i;
+	for (i = n - 1; i > 0 && all[i - 1].copies == all[n - 1].copies;)
+		i--;
+	return i;
+}
+
+int32_t sched_fill_packed(struct sched_try *t, uint32_t role, int32_t n)
+{
+	const struct kar_topology_wish *w = &t->gang->topology;
+	const struct sched_try scope = *t;
+	struct ranked_domain *all;
+	int32_t left = n;
+	uint32_t below, n_all;
+
+	if (t->depth == w->n_labels || n <= 0)
+		return sched_fill_level(t, role, n);
+	below = sched_key(t->s, w->labels, t->depth + 1);
+	all = domains_below(t, below, t->gang->roles[role].class, &n_all);
+	while (left > 0 && n_all > 0) {
+		uint32_t i = choose(all, n_all, left);
+
+		t->key = below;
+		t->domain = all[i].domain;
+		t->depth = scope.depth + 1;
+		left -= sched_fill_packed(t, role, all[i].copies < left ? (int32_t)all[i].copies : left);
+		memmove(&all[i], &all[i + 1], (--n_all - i) * sizeof(*all));
+	}
+	t->key = scope.key;
+	t->domain = scope.domain;
+	t->depth = scope.depth;
+	/* Nodes that have not the label of the next level. */
+	return n - left + (left > 0 ? sched_fill_level(t, role, left) : 0);
+}
+
+/* --- which domain ----------------------------------------------------------------------------------- */
+
+/* Several roles may be one class. */
+static int64_t asked_of_class(const struct kar_gang *gang, kar_class class, bool later)
+{
+	int64_t n = 0;
+
+	for (uint32_t i = 0; i < gang->n_roles; i++) {
+		if (gang->roles[i].class == class)
+			n += (int64_t)gang->roles[i].need + (later ? gang->roles[i].later : 0);
+	}
+	return n;
+}
+
+/* The domains with enough of each role (@later: for what may come later as well), the one with the least room first; in the arena. */
+static struct ranked_domain *domains_that_may_do(struct sched_try *t, bool later, uint32_t *n)
+{
+	const struct sched_key *k = &t->s->keys[t->key];
+	struct ranked_domain *all = kar_arena_alloc(t->a, k->n + 1, sizeof(*all));
+
+	*n = 0;
+	for (t->domain = 0; t->domain < k->n; t->domain++) {
+		int64_t copies = 0;
+		bool enough = k->first[t->domain] != SCHED_NONE;
+
+		for (uint32_t i = 0; i < t->gang->n_roles && enough; i++) {
+			const struct kar_role *r = &t->gang->roles[i];
+			int64_t of_role = sched_total(t, r->class);
+
+			enough = of_role >= asked_of_class(t->gang, r->class, later);
+			copies += of_role;
+		}
+		if (enough)
+			all[(*n)++] = (struct ranked_domain){ t->domain, copies, k->values[t->domain] };
+	}
+	qsort(all, *n, sizeof(*all), by_copies);
+	return all;
+}
+
+static bool place_in_one_of(struct sched_try *t, uint32_t depth, bool later, struct kar_placement *out)
+{
+	bool proved = true;
+	uint32_t n;
+	const struct ranked_domain *all = domains_that_may_do(t, later, &n);
+
+	for (uint32_t i = 0; i < n && i < DOMAINS_TRIED; i++) {
+		t->domain = all[i].domain;
+		if (sched_place_in_scope(t, out)) {
+			out->domain = all[i].path;
+			out->depth = depth;
+			return true;
+		}
+		proved &= out->proved;
+	}
+	out->proved = proved && n <= DOMAINS_TRIED;
+	return false;
+}
+
+static bool place_at_depth(struct sched_try *t, uint32_t depth, struct kar_placement *out)
+{
+	bool grows = false;
+
+	t->depth = depth;
+	t->key = sched_key(t->s, t->gang->topology.labels, depth);
+	for (uint32_t i = 0; i < t->gang->n_roles; i++)
+		grows |= t->gang->roles[i].later > 0;
+	return (grows && place_in_one_of(t, depth, true, out)) || place_in_one_of(t, depth, false, out);
+}
+
+bool sched_place_by_wish(struct sched_try *t, struct kar_placement *out)
+{
+	const struct kar_topology_wish *w = &t->gang->topology;
+	uint32_t depth = w->preferred > w->required ? w->preferred : w->required;
+
+	assert(w->n_labels <= KAR_SCHED_LEVELS && depth <= w->n_labels);
+	for (; depth > 0; depth--) {
+		if (place_at_depth(t, depth, out))
+			return true;
+		if (depth == w->required)
+			return false;
+	}
+	t->depth = 0;
+	t->key = t->domain = SCHED_NONE;
+	return sched_place_in_scope(t, out);
+}
+
+/* --- on empty nodes --------------------------------------------------------------------------------- */
+
+/* How many of the pods that the role needs have no place on the empty nodes of the domain. */
+static int64_t missing_in(const struct kar_sched *s, const struct kar_role *role, const struct sched_key *k,
+	uint32_t domain)
+{
+	const struct sched_class *c = &s->classes[role->class];
+	int64_t left = role->need;
+
+	for (uint32_t i = k->first[domain]; i != SCHED_NONE && left > 0; i = k->next[i]) {
+		if (sched_may_suit(&s->nodes[i].offer, c->needs))
+			left -= sched_copies(s, c, i, true);
+	}
+	return left > 0 ? left : 0;
+}
+
+/* Do all roles together ask for more of a resource than the domain has? */
+static bool exceeds(const struct kar_sched *s, const struct kar_gang *gang, const struct sched_key *k,
+	uint32_t domain)
+{
+	for (uint32_t r = 0; gang->n_roles > 1 && r < s->n_resources; r++) {
+		int64_t left = sched_asked_in_all(s, gang, r);
+
+		for (uint32_t i = k->first[domain]; i != SCHED_NONE && left > 0; i = k->next[i])
+			left -= sched_allocatable(s, i, r);
+		if (left > 0)
+			return true;
+	}
+	return false;
+}
+
+static int64_t count_unlabelled(const struct kar_sched *s, const struct sched_key *k)
+{
+	int64_t n = 0;
+
+	for (uint32_t i = 0; i < s->n_nodes; i++)
+		n += s->nodes[i].known && k->domain[i] == SCHED_NONE;
+	return n;
+}
+
+struct sched_largest sched_largest_domain(struct kar_sched *s, const struct kar_gang *gang)
+{
+	struct sched_largest out = { .key = sched_key(s, gang->topology.labels, gang->topology.required),
+		.domain = SCHED_NONE,
+		.holds = -1 };
+	const struct sched_key *k = &s->keys[out.key];
+
+	for (uint32_t d = 0; d < k->n; d++) {
+		int64_t holds = 0, missing = 0;
+
+		for (uint32_t i = 0; i < gang->n_roles && k->first[d] != SCHED_NONE; i++) {
+			int64_t of_role = missing_in(s, &gang->roles[i], k, d);
+
+			missing += of_role;
+			holds += gang->roles[i].need - of_role;
+		}
+		if (k->first[d] == SCHED_NONE)
+			continue;
+		out.fits |= !missing && !exceeds(s, gang, k, d);
+		if (holds < out.holds ||
+			(holds == out.holds && strcmp(k->values[d], k->values[out.domain]) > 0))
+			continue;
+		out.holds = holds;
+		out.domain = d;
+	}
+	out.unlabelled = count_unlabelled(s, k);
+	return out;
+}
+
+static int64_t needed(const struct kar_gang *gang)
+{
+	int64_t n = 0;
+
+	for (uint32_t i = 0; i < gang->n_roles; i++)
+		n += gang->roles[i].need;
+	return n;
+}
+
+/* No domain is large enough. */
+struct kar_sched_why sched_explain_largest(struct kar_sched *s, const struct kar_gang *gang,
+	struct kar_arena *a)
+{
+	const struct sched_largest l = sched_largest_domain(s, gang);
+	struct kar_sched_why why = { .placed = l.holds, .fits = l.fits, .unlabelled = l.unlabelled };
+	const char *label = gang->topology.labels[gang->topology.required - 1];
+	char text[SCHED_WHY_BYTES], nodes[SCHED_WHY_BYTES] = "";
+
+	if (l.domain == SCHED_NONE) {
+		why.placed = 0;
+		kar_text_printf(text, sizeof(text), "no node has label %s", label);
+	} else {
+		why.domain = kar_arena_printf(a, "%s", s->keys[l.key].values[l.domain]);
+		if (l.unlabelled)
+			kar_text_printf(nodes, sizeof(nodes), "; %" PRId64 " node%s no label %s",
+				l.unlabelled, l.unlabelled == 1 ? " has" : "s have", label);
+		kar_text_printf(text, sizeof(text),
+			"largest %s holds %" PRId64 " of %" PRId64 " pods on empty nodes (%s)%s", label,
+			l.holds, needed(gang), why.domain, nodes);
+	}
+	why.text = kar_arena_printf(a, "%s", text);
+	return why;
+}

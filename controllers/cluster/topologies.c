@@ -1,0 +1,111 @@
+#include "controllers/cluster/topologies.h"
+
+#include <string.h>
+
+#include "common/base/str.h"
+#include "controllers/cluster/stores.h"
+
+_Static_assert((int)KAR_TOPOLOGY_LEVELS <= (int)KAR_SCHED_LEVELS, "the placement engine knows all levels");
+
+/* The depth of a level, counted from 1; 0: there is none, or no label. */
+static uint32_t depth_of(const struct kar_topology *t, const char *label)
+{
+	for (uint32_t i = 0; label && i < t->n; i++) {
+		if (kar_streq(t->levels[i], label))
+			return i + 1;
+	}
+	return 0;
+}
+
+static bool has_all(const struct kar_topology *t, const struct kar_topology_ask *ask)
+{
+	return (!ask->required || depth_of(t, ask->required)) &&
+		(!ask->preferred || depth_of(t, ask->preferred));
+}
+
+static uint32_t deepest(const struct kar_topology *t, const struct kar_topology_ask *ask)
+{
+	uint32_t required = depth_of(t, ask->required), preferred = depth_of(t, ask->preferred);
+
+	return required > preferred ? required : preferred;
+}
+
+/* Would both mean the same? A domain is the path to it. Each node is a domain by itself in all of them. */
+static bool mean_the_same(const struct kar_topology *a, const struct kar_topology *b,
+	const struct kar_topology_ask *ask)
+{
+	uint32_t n = deepest(a, ask);
+	bool hosts = (!ask->required || kar_streq(ask->required, KAR_HOSTNAME_LABEL)) &&
+		(!ask->preferred || kar_streq(ask->preferred, KAR_HOSTNAME_LABEL));
+
+	if (hosts)
+		return true;
+	if (deepest(b, ask) != n)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		if (!kar_streq(a->levels[i], b->levels[i]))
+			return false;
+	}
+	return true;
+}
+
+static struct kar_topology_found refuse(const struct kar_topology_ask *ask, struct kar_arena *a)
+{
+	const char *labels = ask->required && ask->preferred && !kar_streq(ask->required, ask->preferred)
+		? kar_arena_printf(a, "s %s and %s", ask->required, ask->preferred)
+		: kar_arena_printf(a, " %s", ask->required ? ask->required : ask->preferred);
+
+	return (struct kar_topology_found){ .problem = kar_arena_printf(a, "no Topology has the level%s",
+						    labels) };
+}
+
+/* The first by name of those that have all that is asked for; *@other: one that means something else by it, the first by name. */
+static const struct kar_topology *first_of(const struct kar_stores *s, const struct kar_topology_ask *ask,
+	const struct kar_topology **other)
+{
+	const struct kar_topology *first = NULL;
+	const struct kar_object *o;
+
+	for (struct kar_iter it = kar_store_all(s->topologies); kar_iter_next(&it, &o);) {
+		if (has_all(kar_as_topology(o), ask) && (!first || strcmp(o->name, first->o.name) < 0))
+			first = kar_as_topology(o);
+	}
+	*other = NULL;
+	for (struct kar_iter it = kar_store_all(s->topologies); first && kar_iter_next(&it, &o);) {
+		const struct kar_topology *t = kar_as_topology(o);
+
+		if (has_all(t, ask) && !mean_the_same(first, t, ask) &&
+			(!*other || strcmp(o->name, (*other)->o.name) < 0))
+			*other = t;
+	}
+	return first;
+}
+
+struct kar_topology_found kar_topology_find(const struct kar_stores *s, const struct kar_topology_ask *ask,
+	struct kar_arena *a)
+{
+	const struct kar_topology *t, *other;
+	struct kar_topology_found out = { 0 };
+	const char **labels;
+
+	if (!kar_topology_asks(ask))
+		return out;
+	t = first_of(s, ask, &other);
+	if (!t)
+		return refuse(ask, a);
+	if (other) {
+		out.ambiguous = true;
+		out.problem = kar_arena_printf(a,
+			"Topologies %s and %s both have the level %s, below different ones", t->o.name,
+			other->o.name, ask->required ? ask->required : ask->preferred);
+		return out;
+	}
+	labels = kar_arena_alloc(a, t->n, sizeof(*labels));
+	for (uint32_t i = 0; i < t->n; i++)
+		labels[i] = kar_arena_printf(a, "%s", t->levels[i]);
+	out.wish = (struct kar_topology_wish){ .labels = labels,
+		.n_labels = t->n,
+		.required = depth_of(t, ask->required),
+		.preferred = depth_of(t, ask->preferred) };
+	return out;
+}

@@ -1,0 +1,65 @@
+/* Where the pods of a gang are to be together: what it asks for, and inside which domain it is. */
+#include "controllers/queue/pass.h"
+
+#include "common/base/str.h"
+#include "controllers/cluster/topologies.h"
+
+void queue_ask_topology(struct queue_pass *p, uint32_t i)
+{
+	const struct kar_topology_found found =
+		kar_topology_find(p->stores, &p->groups[i].group->spec.topology, p->arena);
+	struct kar_queue_group *in = &p->in[i];
+
+	in->topology = found.wish;
+	/* Its pods would be anywhere when new nodes come. */
+	in->no_provisioning |= found.wish.required > 0;
+	if (found.problem && !p->groups[i].admitted)
+		queue_refuse(in, found.ambiguous ? KAR_QR_TOPOLOGY_AMBIGUOUS : KAR_QR_TOPOLOGY_NOT_FOUND,
+			found.problem);
+}
+
+struct kar_array queue_domain(const struct kar_podgroup *g, bool admitted, bool has_pods, struct kar_arena *a)
+{
+	const struct kar_pg_placement *pl = &g->status.placement;
+	bool runs = pl->state == KAR_PG_STATE_PLACED || pl->state == KAR_PG_STATE_UNPLACED ||
+		pl->state == KAR_PG_STATE_SATISFIED;
+
+	if ((admitted && runs) || has_pods)
+		return kar_pg_required_domain(pl, a);
+	return (struct kar_array){ 0 };
+}
+
+/* The value that all nodes of @places have; NULL: they have not one. */
+static const char *common_value(const struct kar_sched *s, const struct kar_placement *places,
+	const char *label)
+{
+	const char *value = places->n_places ? kar_sched_label_of(s, places->places[0].node, label) : NULL;
+
+	for (uint32_t i = 1; i < places->n_places && value; i++) {
+		if (!kar_streq(kar_sched_label_of(s, places->places[i].node, label), value))
+			value = NULL;
+	}
+	return value;
+}
+
+size_t queue_domains_of(const struct queue_pass *p, uint32_t i, const struct kar_placement *places,
+	struct kar_pg_domain **out)
+{
+	const struct kar_topology_wish *w = &p->in[i].topology;
+	const struct kar_sched *s = kar_snapshot_sched(p->stores->snapshot);
+	uint32_t depth = w->required > w->preferred ? w->required : w->preferred;
+	size_t n = 0;
+
+	*out = kar_arena_alloc(p->arena, depth + 1, sizeof(**out));
+	while (n < depth) {
+		const char *value = common_value(s, places, w->labels[n]);
+
+		if (!value)
+			break;
+		(*out)[n] = (struct kar_pg_domain){ .label = w->labels[n],
+			.value = kar_arena_printf(p->arena, "%s", value),
+			.required = n < w->required };
+		n++;
+	}
+	return n;
+}

@@ -1,0 +1,79 @@
+"""Gangs that sit together by a Topology: four nodes of 64 CPUs, two in each rack."""
+
+import contextlib
+
+from harness import ROOT, expect, expect_equal, wait_until
+from stories.members import batch_job, group, members
+from stories.nodes import bound_nodes, gang, nodes_of, placement, wait_for_words, wait_until_alone
+
+RACK = "example.com/rack"
+
+
+@contextlib.contextmanager
+def racks(s, levels=(RACK,)):
+    """The first two nodes are in rack r1, the others in r2."""
+    nodes = nodes_of(s)
+    for i, node in enumerate(nodes):
+        s.cluster.kubectl("label", "node", node, f"{RACK}=r{1 + i // 2}")
+    s.apply({"apiVersion": "kube-arbitrator.io/v1alpha1", "kind": "Topology", "metadata": {"name": s.namespace},
+             "spec": {"levels": [{"nodeLabel": label} for label in levels]}})
+    try:
+        yield nodes[:2], nodes[2:]
+    finally:
+        s.cluster.kubectl("delete", "topology", s.namespace, "--wait=false")
+        for node in nodes:
+            s.cluster.kubectl("label", "node", node, f"{RACK}-")
+
+
+def story_gang_sits_in_one_rack(s):
+    """Both pods are in the rack that has room, and so is the one that replaces one of them; a gang that is larger than each rack is Infeasible."""
+    wait_until_alone(s)
+    with racks(s) as (first, second):
+        s.apply(gang("other", replicas=1))
+        s.wait_phase("other", "Running", running=1)
+        taken = next(iter(bound_nodes(s, "other")))
+        rack, name = (second, "r2") if taken in first else (first, "r1")
+        s.apply(gang("train", replicas=2, sched={"minAvailable": 1, "topology": {"required": RACK}}))
+        s.wait_phase("train", "Running", running=2)
+        expect_equal(set(bound_nodes(s, "train")), set(rack), "nodes of the gang")
+        expect_equal(placement(s, "train")["domains"], [{"label": RACK, "value": name, "required": True}], "its domain")
+        for pod in s.pods("train").values():
+            expect_equal(pod["spec"]["nodeSelector"], {RACK: name}, "node selector")
+            expect_equal(pod["metadata"]["labels"]["kube-arbitrator.io/domain"], name, "label")
+            expect({"name": "KAR_DOMAIN", "value": name} in pod["spec"]["containers"][0]["env"], "KAR_DOMAIN")
+        lost = s.pods("train")["train-worker-1"]["metadata"]["uid"]
+        s.kubectl("delete", "pod", "train-worker-1", "--wait=false")
+        wait_until(lambda: s.pods("train").get("train-worker-1", {}).get("metadata", {}).get("uid", lost) != lost, "the pod is made again", seconds=60)
+        s.wait_phase("train", "Running", running=2)
+        expect_equal(set(bound_nodes(s, "train")), set(rack), "nodes of the gang, with the new pod")
+        s.apply(gang("large", replicas=3, sched={"topology": {"required": RACK}}))
+        words = f"largest {RACK} holds 2 of 3 pods on empty nodes (r1)"
+        wait_for_words(s, "large", "Infeasible", words)
+        expect(words in (ROOT / "docs/TOPOLOGY.md").read_text(), "the words are documented")
+        s.apply(gang("apart", replicas=3, sched={"topology": {"preferred": RACK}}))
+        s.kubectl("delete", "queuejob", "train", "other", "large", "--wait=true", "--cascade=foreground")
+        s.wait_phase("apart", "Running", running=3)
+
+
+def story_level_that_no_topology_has(s):
+    """The job says so, and starts when the Topology is there."""
+    wait_until_alone(s)
+    s.apply(gang("train", replicas=2, sched={"topology": {"required": RACK}}))
+    s.wait_phase("train", "Pending", reason="TopologyNotFound", message=f"no Topology has the level {RACK}")
+    with racks(s, (RACK, "kubernetes.io/hostname")):
+        s.wait_phase("train", "Running", running=2)
+        s.kubectl("delete", "queuejob", "train", "--wait=true", "--cascade=foreground")
+
+
+def story_members_sit_in_one_rack(s):
+    """The pods of a batch Job whose PodGroup asks for a rack are all there, and so is the one that comes later."""
+    wait_until_alone(s)
+    with racks(s):
+        group(s, "b", 2, topology={"required": RACK})
+        batch_job(s, "b", 2)
+        wait_until(lambda: sum(p["status"].get("phase") == "Running" for p in members(s, "b").values()) == 2, "both run", seconds=60)
+        nodes = {p["spec"]["nodeName"] for p in members(s, "b").values()}
+        rack = {s.cluster.kubectl.get("node", n)["metadata"]["labels"][RACK] for n in nodes}
+        expect_equal(len(rack), 1, f"racks of {nodes}")
+        for pod in members(s, "b").values():
+            expect_equal(pod["spec"]["nodeSelector"], {RACK: rack.copy().pop()}, "node selector")

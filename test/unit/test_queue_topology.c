@@ -1,0 +1,141 @@
+/* Gangs that ask to be together, in a pass: what they ask for, inside which domain they are placed, and where later pods may be. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "test/unit/queue_sync_fixture.h"
+
+#define PLACED "(Admitted=True/Admitted position=0 placed)"
+#define REFUSED(reason) "(Admitted=False/" reason " position=0)"
+
+/* Nodes of 1000 cpus: block b1 has rack 1 (a, b) and rack 2 (c), block b2 rack 1 (d, e, f); n1 has no labels. */
+static void put_nodes(void)
+{
+	static const char *const nodes[][3] = { { "a", "b1", "1" }, { "b", "b1", "1" }, { "c", "b1", "2" },
+		{ "d", "b2", "1" }, { "e", "b2", "1" }, { "f", "b2", "1" } };
+
+	for (size_t i = 0; i < KAR_LEN(nodes); i++) {
+		char meta[256];
+
+		snprintf(meta, sizeof(meta), ",\"labels\":{\"e.x/block\":\"%s\",\"e.x/rack\":\"%s\"}",
+			nodes[i][1], nodes[i][2]);
+		put_named(w.stores.nodes, nodes[i][0], meta,
+			",\"status\":{\"allocatable\":{\"cpu\":\"1k\",\"pods\":\"110\"},\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}");
+	}
+}
+
+static void put_topology(const char *name, const char *levels)
+{
+	char rest[512];
+
+	snprintf(rest, sizeof(rest), ",\"spec\":{\"levels\":[%s]}", levels);
+	put_named(w.stores.topologies, name, "", rest);
+}
+
+#define LEVEL(label) "{\"nodeLabel\":\"" label "\"}"
+#define RACKS LEVEL("e.x/block") "," LEVEL("e.x/rack")
+
+static void put_group_with(const char *ask, const char *status, bool of_job)
+{
+	char rest[2048];
+
+	snprintf(rest, sizeof(rest), ",\"spec\":{\"minMember\":1%s%s},\"status\":{%s}",
+		*ask ? ",\"topology\":" : "", ask, status);
+	put_named(w.stores.podgroups, "g",
+		of_job ? ",\"ownerReferences\":[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"QueueJob\",\"name\":\"g\",\"uid\":\"uid-g\",\"controller\":true}]"
+		       : "",
+		rest);
+}
+
+/* A job of @pods pods of 600 cpus each. */
+static void put_job(int pods, const char *ask, const char *status)
+{
+	char rest[1024];
+
+	snprintf(rest, sizeof(rest),
+		",\"spec\":{\"taskSpecs\":[{\"name\":\"t\",\"replicas\":%d,\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\","
+		"\"resources\":{\"requests\":{\"cpu\":\"600\"}}}]}}}]}%s",
+		pods,
+		*status ? ",\"status\":{\"phase\":\"Running\",\"incarnation\":1,\"tasks\":[{\"name\":\"t\",\"started\":true}]}"
+			: "");
+	put_named(w.stores.queuejobs, "g", "", rest);
+	put_group_with(ask, status, true);
+}
+
+#define REQUIRED(level) "{\"required\":\"e.x/" level "\"}"
+#define PREFERRED(level) "{\"preferred\":\"e.x/" level "\"}"
+#define DOMAIN(block, rest) "\"domains\":[{\"label\":\"e.x/block\",\"value\":\"" block "\"" rest
+#define RACK(rack, rest) "{\"label\":\"e.x/rack\",\"value\":\"" rack "\"" rest
+#define MUST ",\"required\":true}"
+
+static const struct {
+	const char *name, *topologies[2];
+	int pods;
+	const char *ask, *result, *says;
+} rows[] = {
+	{ "smallest_rack_that_holds_it", { RACKS }, 2, REQUIRED("rack"), PLACED,
+		DOMAIN("b1", MUST) "," RACK("1", MUST) "]" },
+	{ "larger_gang_larger_rack", { RACKS }, 3, REQUIRED("rack"), PLACED,
+		DOMAIN("b2", MUST) "," RACK("1", MUST) "]" },
+	{ "racks_of_one_name_are_not_one_rack", { RACKS }, 4, REQUIRED("rack"), REFUSED("Infeasible"),
+		"largest e.x/rack holds 3 of 4 pods on empty nodes (b2/1); 1 node has no label e.x/rack" },
+	{ "of_equal_racks_the_first_by_name", { LEVEL("e.x/block") }, 4, REQUIRED("block"),
+		REFUSED("Infeasible"), "largest e.x/block holds 3 of 4 pods on empty nodes (b1)" },
+	{ "preferred_binds_nobody", { RACKS }, 2, PREFERRED("rack"), PLACED,
+		DOMAIN("b1", "}") "," RACK("1", "}") "]" },
+	{ "preferred_level_is_too_small", { RACKS }, 5, PREFERRED("rack"), PLACED, "\"attempt\":1" },
+	{ "no_topology", { NULL }, 2, REQUIRED("rack"), REFUSED("TopologyNotFound"),
+		"no Topology has the level e.x/rack" },
+	{ "another_level", { RACKS }, 2, REQUIRED("leaf"), REFUSED("TopologyNotFound"),
+		"no Topology has the level e.x/leaf" },
+	{ "one_level_below_two_others", { RACKS, LEVEL("e.x/row") "," LEVEL("e.x/rack") }, 2,
+		REQUIRED("rack"), REFUSED("TopologyAmbiguous"),
+		"Topologies t0 and t1 both have the level e.x/rack, below different ones" },
+	{ "one_level_in_one_place", { RACKS, RACKS "," LEVEL("kubernetes.io/hostname") }, 2, REQUIRED("rack"),
+		PLACED, RACK("1", MUST) },
+	{ "level_that_no_node_has", { LEVEL("e.x/leaf") }, 2, REQUIRED("leaf"), REFUSED("Infeasible"),
+		"no node has label e.x/leaf" },
+	{ "no_wish", { RACKS }, 2, "", PLACED, "\"plan\":[{\"role\":\"t\"" },
+};
+
+static void begin(void)
+{
+	put_queue("default", "");
+	kar_store_replace_begin(w.stores.topologies);
+	kar_store_replace_commit(w.stores.topologies, 1);
+	put_nodes();
+}
+
+static void jobs_are_placed_inside_domains(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		const char *got;
+		char want[128];
+
+		assert_int_equal(teardown(state), 0); /* a world of its own for each */
+		setup(state);
+		begin();
+		for (size_t k = 0; k < KAR_LEN(rows[i].topologies); k++) {
+			if (rows[i].topologies[k])
+				put_topology(k ? "t1" : "t0", rows[i].topologies[k]);
+		}
+		put_job(rows[i].pods, rows[i].ask, "");
+		snprintf(want, sizeof(want), "patch podgroups/status ns/g %s", rows[i].result);
+		got = sync_text(true);
+		if (strcmp(got, want) != 0)
+			fail_msg("%s: want %s, got %s", rows[i].name, want, got);
+		check_says(&w.sync.plan.actions[0], rows[i].says);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(jobs_are_placed_inside_domains, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
