@@ -497,7 +497,9 @@ static bool stays_finished(const struct podgroup_view *v, const struct podgroup_
 {
 	bool over = v->owner == PODGROUP_OWNER_TERMINAL || (v->owner == PODGROUP_OWNER_UNKNOWN && !t->active);
 
-	return over && v->group->status.phase == KAR_PG_PHASE_FINISHED;
+	/* Its queue may have evicted it before it saw that: then it waits again, as nothing else ends that state. */
+	return over && v->group->status.phase == KAR_PG_PHASE_FINISHED &&
+		v->group->status.placement.state != KAR_PG_STATE_ROLLING_BACK;
 }
 
 void podgroup_decide(const struct podgroup_view *v, kar_time now, struct kar_plan *p)
