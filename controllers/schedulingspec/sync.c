@@ -45,10 +45,11 @@ static void on_spec(void *arg, const struct kar_object *old, const struct kar_ob
 static void on_group(void *arg, const struct kar_object *old, const struct kar_object *new)
 {
 	struct kar_controller *c = arg;
-	const struct kar_object *o = new ? new : old;
-	const struct kar_object *spec =
-		old && new ? NULL : kar_store_get(c->stores->schedulingspecs, o->ns, o->name);
+	const struct kar_object *o = new ? new : old, *spec;
 
+	if (!o || (old && new))
+		return;
+	spec = kar_store_get(c->stores->schedulingspecs, o->ns, o->name);
 	if (spec)
 		on_spec(c, NULL, spec);
 }
