@@ -65,8 +65,6 @@ BUGS = [
         "	if (!err || is_moot(it->action, err)) {", "	if (!err || err->what == KAR_UNKNOWN || is_moot(it->action, err)) {"),
     Bug("status_in_every_round", "an unchanged status is written again and again", QJ + "decide.c",
         "	if (kar_queuejob_status_equal(r->f->recorded, &r->st) && !r->f->recorded->edited)\n		return;", "	if (kar_queuejob_status_equal(r->f->recorded, &r->st) && r->f->v->n_pods == 0)\n		return;"),
-    Bug("stale_quota_believed", "what a quota still counts of pods that are gone is taken for that of others", "controllers/queue/said.c",
-        "	if (rises && left > 0) {", "	if (rises && left > QUEUE_SAID_LASTS) {"),
     Bug("room_promised_twice", "who makes room for others forgets the pods without a node, which take it", "common/queue/nodes.c",
         "	for (uint32_t i = 0; i < p->plan.n_stranded; i++) {", "	for (uint32_t i = 0; i < p->plan.n_stranded / 100; i++) {"),
     Bug("returning_replaced", "while a pod of the minimum stops, one of another task comes in its stead, for any node", QJ + "places.c",
@@ -338,14 +336,13 @@ FOUND_IN_PLAN_15 = {
 FOUND_BY = {bug: f"{seed} --plan 15" for bug, seed in FOUND_IN_PLAN_15.items()} | {
     bug: f"{seed} --plan 16" for bug, seed in {
         "creates_not_revoked": 58, "back_off_does_not_grow": 196, "taker_not_held": 28, "eviction_is_a_failure": 3, "equals_preempt": 3, "nobody_is_protected": 26,
-        "requeue_lost_after_failure": 277,
+        "requeue_lost_after_failure": 201,
     }.items()
 } | {
     bug: f"{seed} --plan 17" for bug, seed in {
         "weights_forgotten": 21, "window_forgotten": 32, "scale_time_not_written": 32, "extras_not_in_usage": 9,
     }.items()
-} | {"room_promised_twice": "271 --plan 15", "returning_replaced": "271331162737849 --plan 17",
-     "stale_quota_believed": "920315 --plan 7"} | {
+} | {"room_promised_twice": "271 --plan 15", "returning_replaced": "271331162737849 --plan 17"} | {
     "late_members_not_bounded": 10, "late_members_let_in": 10, "raised_minimum_created": 58, "edit_not_awaited": 208,
     "needs_of_the_template": 59,
 }
