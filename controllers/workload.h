@@ -52,8 +52,10 @@ struct kar_workload_role {
 	const char *priority_class; /* of its pods; "": none */
 	const char *template_class; /* that the template names; NULL: none */
 	const char *scheduler;      /* of its pods */
-	const char *done, *failed;  /* indexes that get no pods any more, "0-57,59"; "": none */
-	int32_t n_done, n_failed;   /* of them, as far as they count now */
+	const char *
+		topology; /* what annotations of its pods ask for (api/core/topology_wish.h); NULL: nothing */
+	const char *done, *failed; /* indexes that get no pods any more, "0-57,59"; "": none */
+	int32_t n_done, n_failed;  /* of them, as far as they count now */
 	int32_t replicas;
 	int32_t need; /* pods that exist or are to come, without which the gang is below its minimum */
 	int32_t want; /* more that it asks for */

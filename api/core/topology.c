@@ -98,7 +98,8 @@ static const char *label_of(const char *text, struct kar_arena *a)
 
 struct kar_topology_ask kar_topology_ask_copy(const struct kar_topology_ask *from, struct kar_arena *a)
 {
-	return (struct kar_topology_ask){ label_of(from->required, a), label_of(from->preferred, a) };
+	return (struct kar_topology_ask){ .required = label_of(from->required, a),
+		.preferred = label_of(from->preferred, a) };
 }
 
 bool kar_topology_ask_equal(const struct kar_topology_ask *a, const struct kar_topology_ask *b)

@@ -31,6 +31,8 @@ static inline const struct kar_topology *kar_as_topology(const struct kar_object
 struct kar_topology_ask {
 	const char *required;  /* all pods in one domain of this level */
 	const char *preferred; /* of this one if possible, else of the next wider one ... */
+	const char *
+		name; /* of the Topology whose levels they are; only annotations say it (topology_wish.h); NULL: of any */
 };
 extern const struct kar_desc kar_topology_ask_desc;
 

@@ -6,6 +6,7 @@
 #include <bsd/stdlib.h>
 
 #include "api/core/amounts_wire.h"
+#include "api/core/topology_wish.h"
 #include "api/copy.h"
 #include "common/base/str.h"
 #include "api/names.h"
@@ -225,7 +226,15 @@ static const char *queue_of(const struct kar_wire_meta *m, struct kar_intern *st
 		: NULL;
 }
 
-/* One allocation: the pod, its gang, its queue, its labels, why it has no node, the part for pods of a QueueJob, the loss, name and UID. */
+static const char *topology_of(const struct kar_wire_meta *m, struct kar_intern *strings)
+{
+	char text[KAR_TOPOLOGY_WISH_BYTES];
+	const char *wish = kar_topology_wish_read(&m->annotations, text);
+
+	return wish ? kar_intern_get(strings, wish) : NULL;
+}
+
+/* One allocation: the pod, its gang, its queue, its labels, its topology, why it has no node, the part for pods of a QueueJob, the loss, name and UID. */
 static struct kar_pod *allocate(const struct pod_wire *w, struct kar_intern *strings)
 {
 	const struct kar_wire_meta *m = &w->head.meta;
@@ -234,7 +243,8 @@ static struct kar_pod *allocate(const struct pod_wire *w, struct kar_intern *str
 	const char *gang = group_name(m) ? pod_gang_read(m, strings) : NULL;
 	const char *queue = queue_of(m, strings);
 	const char *labels = pod_labels_read(&m->labels, strings);
-	const char *asks[3] = { NULL };
+	const char *topology = group_name(m) ? topology_of(m, strings) : NULL;
+	const char *asks[4] = { NULL };
 	size_t n_asks = 0, asks_size;
 	size_t unplaced_size = group_name(m) && pod_unplaced_is(w) ? sizeof(struct kar_pod_unplaced) : 0;
 	size_t name_size = strlen(m->name) + 1, uid_size = strlen(m->uid) + 1;
@@ -245,6 +255,8 @@ static struct kar_pod *allocate(const struct pod_wire *w, struct kar_intern *str
 	n_asks += queue != NULL;
 	asks[n_asks] = labels;
 	n_asks += labels != NULL;
+	asks[n_asks] = topology;
+	n_asks += topology != NULL;
 	asks_size = n_asks * sizeof(*asks);
 
 	char *block = kar_xmalloc(sizeof(struct kar_pod) + asks_size + unplaced_size + job_size + loss.size +
@@ -261,7 +273,8 @@ static struct kar_pod *allocate(const struct pod_wire *w, struct kar_intern *str
 		.job = job,
 		.asks_for_gang = gang != NULL,
 		.asks_for_queue = queue != NULL,
-		.more_labels = labels != NULL };
+		.more_labels = labels != NULL,
+		.asks_for_topology = topology != NULL };
 	memcpy(block + sizeof(*p), asks, asks_size);
 	kar_object_init(&p->o, &kar_pod_type, &w->head, name, name + name_size, strings);
 	if (unplaced)
@@ -321,6 +334,7 @@ static void destroy(struct kar_object *o, struct kar_intern *strings)
 	kar_intern_put(strings, kar_pod_gang(p));
 	kar_intern_put(strings, kar_pod_queue(p));
 	kar_intern_put(strings, kar_pod_more_labels(p));
+	kar_intern_put(strings, kar_pod_topology(p));
 	kar_intern_put(strings, p->owner_uid);
 	kar_intern_put(strings, p->owner_name);
 	kar_intern_put(strings, p->owner_kind);

@@ -135,16 +135,17 @@ struct kar_pod {
 	bool unschedulable : 1; /* PodScheduled=False, reason Unschedulable */
 	bool seen : 1; /* a scheduler has written condition PodScheduled (reason SchedulingGated is the API server's) */
 	bool disrupted : 1; /* condition DisruptionTarget=True, or status.reason Evicted, Preempted, NodeLost ... */
-	bool gate_ours : 1;      /* has our scheduling gate */
-	bool gate_foreign : 1;   /* has another scheduling gate */
-	bool released : 1;       /* had our gate, as an annotation says */
-	bool native : 1;         /* names a PodGroup of Kubernetes itself (native_group.h) */
-	bool tracked : 1;        /* has our pod-tracking finalizer */
-	bool labelled : 1;       /* our label /queuejob has the name of its controller, of any kind */
-	bool asks_for_gang : 1;  /* see kar_pod_gang() */
-	bool asks_for_queue : 1; /* see kar_pod_queue() */
-	bool more_labels : 1;    /* see kar_pod_more_labels() */
-	bool outside_group : 1;  /* tracked, controlled by a QueueJob, and not labelled for its PodGroup */
+	bool gate_ours : 1;         /* has our scheduling gate */
+	bool gate_foreign : 1;      /* has another scheduling gate */
+	bool released : 1;          /* had our gate, as an annotation says */
+	bool native : 1;            /* names a PodGroup of Kubernetes itself (native_group.h) */
+	bool tracked : 1;           /* has our pod-tracking finalizer */
+	bool labelled : 1;          /* our label /queuejob has the name of its controller, of any kind */
+	bool asks_for_gang : 1;     /* see kar_pod_gang() */
+	bool asks_for_queue : 1;    /* see kar_pod_queue() */
+	bool more_labels : 1;       /* see kar_pod_more_labels() */
+	bool asks_for_topology : 1; /* see kar_pod_topology() */
+	bool outside_group : 1;     /* tracked, controlled by a QueueJob, and not labelled for its PodGroup */
 	const struct kar_pod_unplaced *unplaced; /* NULL: not .unschedulable, or it is in no PodGroup */
 	const struct kar_pod_job *job;           /* NULL: the pod has no label of a QueueJob */
 };
@@ -191,6 +192,18 @@ static inline const char *kar_pod_more_labels(const struct kar_pod *p)
 		? ((const char *const *)(const void *)(p + 1))[p->asks_for_gang + p->asks_for_queue]
 		: NULL;
 }
+
+/*
+ * Interned; what its annotations ask for of a topology (api/core/topology_wish.h). NULL: nothing, or it is in no PodGroup. Few pods have it, behind
+ * their struct.
+ */
+static inline const char *kar_pod_topology(const struct kar_pod *p)
+{
+	return p->asks_for_topology ? ((const char *const *)(const void *)(p +
+					      1))[p->asks_for_gang + p->asks_for_queue + p->more_labels]
+				    : NULL;
+}
+
 /* The labels of a pod (struct kar_pair, bounded by kar_copy_pairs()), in @a, but for the index of a pod of a QueueJob. */
 struct kar_array kar_pod_labels(const struct kar_pod *p, struct kar_arena *a) KAR_NONNULL;
 

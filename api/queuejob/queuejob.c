@@ -6,6 +6,7 @@
 
 #include "api/copy.h"
 #include "api/pod/pod_charge.h"
+#include "api/core/topology_wish.h"
 #include "api/pod/pod_needs.h"
 #include "common/base/str.h"
 #include "api/names.h"
@@ -160,6 +161,13 @@ static const struct kar_pod_needs *read_needs(struct kar_str raw, struct kar_are
 	return pin ? NULL : needs;
 }
 
+static const char *topology_of(const struct kar_wire_meta *template, struct kar_arena *mem)
+{
+	char text[KAR_TOPOLOGY_WISH_BYTES];
+
+	return kar_copy(mem, kar_topology_wish_read(&template->annotations, text));
+}
+
 /* Copies the bytes only if the job may still create pods, so that large templates of ended jobs cost no memory. */
 static void copy_templates(struct kar_queuejob *job, const struct kar_wire_template *templates,
 	struct kar_arena *scratch)
@@ -176,6 +184,7 @@ static void copy_templates(struct kar_queuejob *job, const struct kar_wire_templ
 			used ? kar_copy_pairs(&job->mem, &templates[i].meta.labels) : (struct kar_array){ 0 };
 		t->template_has_priority = templates[i].spec.has_priority;
 		t->template_scheduler = kar_copy_fit(&job->mem, templates[i].spec.scheduler, KAR_COPY_NAME);
+		t->template_topology = topology_of(&templates[i].meta, &job->mem);
 		t->needs =
 			kar_share_get(job->o.strings, &kar_needs_shape, read_needs(t->template_raw, scratch));
 		t->charge = kar_share_get(job->o.strings, &kar_counted_shape,

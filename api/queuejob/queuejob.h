@@ -65,6 +65,8 @@ struct kar_taskspec {
 	const char *template_priority_class; /* NULL: none */
 	struct kar_array template_labels;    /* struct kar_pair */
 	const char *template_scheduler;      /* schedulerName of the template; NULL: none */
+	const char *
+		template_topology; /* what its annotations ask for (api/core/topology_wish.h); NULL: nothing */
 	/* Shared; what a pod needs of a node (api/pod/pod_needs.h), without the node selector of the job; NULL: not known. */
 	const struct kar_pod_needs *needs;
 	const struct kar_pod_counted *

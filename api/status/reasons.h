@@ -115,7 +115,7 @@ enum {
 	X(TopologyNotFound, \
 		KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING | KAR_SHOWN_ON_PODGROUP | \
 			KAR_WAIT_WARNS, \
-		"The job asks for a level of a topology (`schedSpec.topology`), and no Topology has it; the message names the label. Correct it, or create the Topology.") \
+		"The job asks for a level of a topology (`schedSpec.topology`, or an annotation of its pods), and no Topology has it; the message names the label. Correct it, or create the Topology.") \
 	X(TopologyAmbiguous, \
 		KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING | KAR_SHOWN_ON_PODGROUP | \
 			KAR_WAIT_WARNS, \
@@ -275,9 +275,9 @@ enum {
 		"Members have failed, and the minimum runs without them; the message has names and exit codes.") \
 	X(NoFailedMember, KAR_SHOWN_ON_PODGROUP, "No member has failed any more.") \
 	X(Ignored, KAR_SHOWN_ON_PODGROUP, \
-		"Annotations of the PodGroup have values that mean nothing and are ignored; the message names them.") \
+		"Annotations of the PodGroup, or of its pods, are ignored; the message says which, and why.") \
 	X(InvalidOptions, KAR_SHOWN_ON_PODGROUP, \
-		"Event: an annotation of the PodGroup is ignored; the message says which, and why.") \
+		"Event: an annotation of the PodGroup, or of its pods, is ignored; the message says which, and why.") \
 	X(NotEnforced, KAR_SHOWN_ON_PODGROUP, \
 		"Event: members have no scheduling gate of ours, so that they start one by one.") \
 	X(CannotRollBack, KAR_SHOWN_ON_PODGROUP, \

@@ -19,7 +19,8 @@ static uint32_t depth_of(const struct kar_topology *t, const char *label)
 
 static bool has_all(const struct kar_topology *t, const struct kar_topology_ask *ask)
 {
-	return (!ask->required || depth_of(t, ask->required)) &&
+	return (!ask->name || kar_streq(ask->name, t->o.name)) &&
+		(!ask->required || depth_of(t, ask->required)) &&
 		(!ask->preferred || depth_of(t, ask->preferred));
 }
 
@@ -55,8 +56,10 @@ static struct kar_topology_found refuse(const struct kar_topology_ask *ask, stru
 		? kar_arena_printf(a, "s %s and %s", ask->required, ask->preferred)
 		: kar_arena_printf(a, " %s", ask->required ? ask->required : ask->preferred);
 
-	return (struct kar_topology_found){ .problem = kar_arena_printf(a, "no Topology has the level%s",
-						    labels) };
+	return (struct kar_topology_found){ .problem = ask->name
+			? kar_arena_printf(a, "there is no Topology %s that has the level%s", ask->name,
+				  labels)
+			: kar_arena_printf(a, "no Topology has the level%s", labels) };
 }
 
 /* The first by name of those that have all that is asked for; *@other: one that means something else by it, the first by name. */
@@ -79,6 +82,14 @@ static const struct kar_topology *first_of(const struct kar_stores *s, const str
 			*other = t;
 	}
 	return first;
+}
+
+bool kar_topology_exists(const struct kar_stores *s)
+{
+	const struct kar_object *o;
+	struct kar_iter it = kar_store_all(s->topologies);
+
+	return kar_iter_next(&it, &o);
 }
 
 struct kar_topology_found kar_topology_find(const struct kar_stores *s, const struct kar_topology_ask *ask,

@@ -16,6 +16,8 @@ struct kar_topology_found {
 	bool ambiguous; /* .problem is that several Topologies have it, in different places */
 };
 
+/* Has anybody made one? */
+bool kar_topology_exists(const struct kar_stores *s) KAR_NONNULL;
 /* What @ask means; of nothing that is asked for, no wish. The arrays are in @a. */
 struct kar_topology_found kar_topology_find(const struct kar_stores *s, const struct kar_topology_ask *ask,
 	struct kar_arena *a) KAR_NONNULL;

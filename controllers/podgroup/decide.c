@@ -176,9 +176,19 @@ static void set_scheduled(const struct update *u)
 		set_unscheduled(u);
 }
 
+/* Of annotations of the group, and of its members. */
+static const char *what_is_ignored(const struct update *u)
+{
+	const char *own = u->v->group->options.invalid, *of_members = u->v->ignored;
+
+	return own && of_members ? kar_arena_printf(u->arena, "%s; %s", own, of_members)
+		: own            ? own
+				 : of_members;
+}
+
 static void set_options(const struct update *u)
 {
-	const char *invalid = u->v->group->options.invalid;
+	const char *invalid = what_is_ignored(u);
 
 	if (invalid)
 		set_condition(u, KAR_PG_INVALID_OPTIONS, true, kar_reason_Ignored, invalid);
@@ -380,8 +390,7 @@ static void add_events(const struct update *u, struct kar_plan *p)
 	const struct kar_conditions *old = &u->v->group->status.conditions, *new = &u->status->conditions;
 
 	if (is_new_problem(old, new, KAR_PG_INVALID_OPTIONS))
-		kar_plan_event(p, true, kar_reason_InvalidOptions, "Read", "%s",
-			u->v->group->options.invalid);
+		kar_plan_event(p, true, kar_reason_InvalidOptions, "Read", "%s", what_is_ignored(u));
 	warn_of_loose(u, p);
 	/* The workload of the group says it. */
 	if (u->v->of_others && kar_condition_is_true(new, KAR_PG_SCHEDULED) &&

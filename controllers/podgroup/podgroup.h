@@ -32,8 +32,10 @@ struct podgroup_view {
 	enum podgroup_owner owner;
 	const char *queue; /* in which it is (controllers/cluster/asked.h) */
 	bool bounded; /* its queue says how many of its members start beyond the minimum (controllers/cluster/asked.h) */
-	bool moves;         /* its members name another queue, which is not its label yet (cluster/asked.h) */
-	bool of_others;     /* its members are of other controllers: those with our gate are released here */
+	const char *
+		ignored; /* why what annotations of its members ask for of a topology is not acted upon; NULL: it is, or they ask for nothing */
+	bool moves;      /* its members name another queue, which is not its label yet (cluster/asked.h) */
+	bool of_others;  /* its members are of other controllers: those with our gate are released here */
 	const char *served; /* names of schedulers whose work the manager does; "a,b"; NULL: none */
 	bool unplaced; /* nobody places it: it keeps no placement, or the manager does not see all pods on the nodes */
 	bool outdated; /* of others: a node of its plan has no room for its members any more */

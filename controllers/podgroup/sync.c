@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/core/topology_wish.h"
 #include "api/podgroup/pg_members.h"
 #include "api/podgroup/pg_plan.h"
 #include "common/base/log.h"
@@ -16,6 +17,7 @@
 #include "controllers/cluster/group_status.h"
 #include "controllers/cluster/owner.h"
 #include "controllers/cluster/snapshot.h"
+#include "controllers/cluster/topologies.h"
 #include "controllers/cluster/unit.h"
 #include "controllers/controllers.h"
 #include "controllers/kar_metrics.h"
@@ -129,8 +131,22 @@ static void on_queue(void *arg, const struct kar_object *old, const struct kar_o
 	}
 }
 
+/* Annotations of members may mean something now, or nothing any more. */
+static void on_topology(void *arg, const struct kar_object *old, const struct kar_object *new)
+{
+	struct kar_controller *c = arg;
+	const struct kar_object *o;
+	char key[KAR_KEY_LEN];
+
+	if (old && new)
+		return;
+	for (struct kar_iter it = kar_store_all(c->stores->podgroups); kar_iter_next(&it, &o);)
+		kar_enqueue(c, c->stores->podgroups, kar_object_key(o, key));
+}
+
 static void start(struct kar_controller *c)
 {
+	kar_store_listen(c->stores->topologies, on_topology, c);
 	kar_store_listen(c->stores->queues, on_queue, c);
 	kar_owner_listen(c->stores, on_owner, c);
 	kar_store_listen(c->stores->pods, on_pod, c);
@@ -164,6 +180,30 @@ static bool is_unreadable(const struct podgroup_view *v)
 			return true;
 	}
 	return v->group->o.unreadable;
+}
+
+/* Members of a group whose spec asks for a topology, or that nobody places, are not asked. */
+static const char *what_is_ignored(const struct kar_stores *stores, const struct podgroup_view *v,
+	struct kar_arena *a)
+{
+	struct kar_topology_wishes wishes = { 0 };
+	const struct kar_topology_ask *own = &v->group->spec.topology;
+	const char *invalid;
+
+	if (v->unplaced || kar_topology_asks(own))
+		return NULL;
+	for (size_t i = 0; i < v->n_pods; i++) {
+		if (kar_pod_alive(v->pods[i]))
+			kar_topology_wishes_add(&wishes, kar_pod_topology(v->pods[i]));
+	}
+	invalid = kar_topology_wishes_invalid(&wishes, a);
+	if (invalid || kar_topology_exists(stores))
+		return invalid;
+	const struct kar_topology_ask ask = kar_topology_wishes_ask(&wishes, a);
+
+	return kar_topology_asks(&ask)
+		? "annotations of pods are ignored: they ask for a topology, and there is no Topology"
+		: NULL;
 }
 
 static void observe_unit(const struct kar_stores *stores, struct kar_arena *a, struct podgroup_view *v)
@@ -322,6 +362,7 @@ static bool sync_group(struct kar_controller *c, struct kar_sync *s)
 	}
 	v.unplaced = c->settings->one_namespace || !kar_pg_keeps_placement(v.group) ||
 		v.n_pods > kar_pg_plan_pods(v.group);
+	v.ignored = what_is_ignored(stores, &v, &s->arena);
 	v.outdated = is_outdated(stores, &v, &s->arena);
 	s->objects = v.n_pods;
 	s->plan.priority = v.group->spec.has_priority ? v.group->spec.priority : 0;

@@ -18,20 +18,21 @@ static const char *why_not_one_priority(const struct kar_roles *roles, struct ka
 	return NULL;
 }
 
-static const char *why_not_native(const struct kar_settings *s, const struct kar_podgroup *g,
+static const char *why_not_native(const struct kar_settings *s, const struct kar_topology_ask *ask,
 	const struct kar_workload *w, const struct kar_roles *roles, struct kar_arena *a)
 {
 	if (!s->native.type)
 		return s->native.why_not;
-	if (kar_topology_asks(&g->spec.topology))
-		return "it does not place jobs by spec.schedSpec.topology";
+	if (kar_topology_asks(ask))
+		return "it does not place jobs by a topology";
 	if (w->gang_groups->n || w->non_strict)
 		return "its PodGroups know neither spec.schedSpec.gangGroups nor the mode NonStrict";
 	return why_not_one_priority(roles, a);
 }
 
 struct queue_backend queue_choose_backend(const struct kar_settings *s, const struct kar_podgroup *g,
-	const struct kar_workload *w, const struct kar_roles *roles, bool has_pods, struct kar_arena *a)
+	const struct kar_topology_ask *ask, const struct kar_workload *w, const struct kar_roles *roles,
+	bool has_pods, struct kar_arena *a)
 {
 	struct queue_backend gates = { .backend = KAR_PG_BACKEND_GATES },
 			     native = { .backend = KAR_PG_BACKEND_NATIVE };
@@ -42,7 +43,7 @@ struct queue_backend queue_choose_backend(const struct kar_settings *s, const st
 	if (s->gang_backend == KAR_GANGS_BY_GATES)
 		return gates;
 	assert(s->native.known); /* sync.c waits for it */
-	why = why_not_native(s, g, w, roles, a);
+	why = why_not_native(s, ask, w, roles, a);
 	if (why && s->gang_backend == KAR_GANGS_BY_EITHER)
 		return gates;
 	native.unavailable = why;

@@ -14,11 +14,11 @@ struct queue_backend {
 };
 
 /*
- * The backend for the next attempt to start @g, the group of @w, whose pods are all for the default scheduler. It is never weaker than
+ * The backend for the next attempt to start @g, the group of @w, which asks for @ask, and whose pods are all for the default scheduler. It is never weaker than
  * what the settings ask for; as long as there are live pods, @has_pods, the recorded one stays. The text is in @a or in @s.
  */
 struct queue_backend queue_choose_backend(const struct kar_settings *s, const struct kar_podgroup *g,
-	const struct kar_workload *w, const struct kar_roles *roles, bool has_pods,
-	struct kar_arena *a) KAR_NONNULL;
+	const struct kar_topology_ask *ask, const struct kar_workload *w, const struct kar_roles *roles,
+	bool has_pods, struct kar_arena *a) KAR_NONNULL;
 
 #endif

@@ -81,6 +81,10 @@ static struct making new_making(struct queue_pass *p, uint32_t i)
 	queue_find_roles(&m);
 	*roles = m.roles;
 	p->groups[i].roles = roles;
+	for (size_t k = 0; k < roles->n; k++) {
+		if (roles->items[k].replicas)
+			kar_topology_wishes_add(&m.wishes, roles->items[k].topology);
+	}
 	n = roles->n + 1;
 	m.seats = kar_arena_alloc(m.arena, n, sizeof(*m.seats));
 	m.stored = kar_arena_alloc(m.arena, n, sizeof(*m.stored));
@@ -92,7 +96,8 @@ static struct making new_making(struct queue_pass *p, uint32_t i)
 /* What the API server has may be another thing soon. */
 static void choose_backend(struct making *m, struct queue_gang *out)
 {
-	const struct queue_backend b = queue_choose_backend(m->p->settings, m->group, m->qg->workload,
+	const struct kar_topology_ask ask = queue_topology_asked(m->p, m->group, &m->wishes);
+	const struct queue_backend b = queue_choose_backend(m->p->settings, m->group, &ask, m->qg->workload,
 		&m->roles, m->live > 0, m->arena);
 
 	out->backend = b.backend;
@@ -357,7 +362,7 @@ void queue_observe_gang(struct queue_pass *p, uint32_t i)
 			choose_backend(&m, out);
 	}
 	if (out)
-		queue_ask_topology(p, i);
+		queue_ask_topology(p, i, &m.wishes);
 	m.in->no_node_check = !out;
 	p->groups[i].gang = out;
 	finish(&m);

@@ -59,6 +59,7 @@ void queue_gather_add(const struct gathering *m, struct queue_members *to, const
 static void collect_live(struct gathering *m, const struct kar_pod *pod, bool started)
 {
 	note_scheduler(m, pod);
+	kar_topology_wishes_add(&m->wishes, kar_pod_topology(pod));
 	m->bound |= pod->node != NULL;
 	m->n_gated += needs_place(m, pod, false);
 	if (m->admitted && !pod->node && !needs_place(m, pod, false))

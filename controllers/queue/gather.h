@@ -5,6 +5,7 @@
 #ifndef KAR_QUEUE_GATHER_H
 #define KAR_QUEUE_GATHER_H
 
+#include "api/core/topology_wish.h"
 #include "controllers/queue/pass.h"
 
 struct queue_members {
@@ -45,6 +46,7 @@ struct gathering {
 	const struct kar_pod
 		*unowned; /* the first live one by name that nobody would make again; NULL: there is none */
 	bool bare;        /* a member that runs would be made again by nobody, or is not ours to stop */
+	struct kar_topology_wishes wishes; /* of its live members */
 	struct queue_runs runs;
 	const struct kar_pod ***pods; /* per run: its members; NULL: they get no places */
 	bool *unverified;             /* per run */

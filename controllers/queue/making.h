@@ -4,6 +4,7 @@
 #ifndef KAR_QUEUE_MAKING_H
 #define KAR_QUEUE_MAKING_H
 
+#include "api/core/topology_wish.h"
 #include "controllers/queue/pass.h"
 
 /* Live pods of one role that are alike: what they need, and what a quota charges for each, is what the API server has stored. */
@@ -41,6 +42,7 @@ struct making {
 	const struct kar_pod
 		*overdue;  /* the first by name that should have been gone for a while; NULL: none */
 	kar_time youngest; /* wall ms, when its youngest pod was created */
+	struct kar_topology_wishes wishes;
 	struct queue_runs runs;
 	size_t *role_of; /* per run */
 };

@@ -551,7 +551,7 @@ static struct gathering observe(struct queue_pass *p, uint32_t i)
 	}
 	m.in->no_provisioning = m.in->created_bound = m.direct != NULL;
 	if (out) {
-		queue_ask_topology(p, i);
+		queue_ask_topology(p, i, &m.wishes);
 		describe(&m, out);
 	}
 	if (out && !qg->admitted)

@@ -18,6 +18,7 @@
 /* ms that a cluster autoscaler has to add nodes for a gang without room. */
 #define QUEUE_PROVISION_TIMEOUT (15 * KAR_MINUTE)
 
+struct kar_topology_wishes;
 struct queue_sums;
 
 struct queue_number {
@@ -230,8 +231,12 @@ bool queue_repairs_plan(const struct queue_group *qg, const struct kar_queue_dec
 
 /* --- topology.c ------------------------------------------------------------------------------------- */
 
-/* What group number @i asks for; refuses it if that means nothing. */
-void queue_ask_topology(struct queue_pass *p, uint32_t i) KAR_NONNULL;
+/* What @g asks for, whose pods have the wishes @of_pods. */
+struct kar_topology_ask queue_topology_asked(const struct queue_pass *p, const struct kar_podgroup *g,
+	const struct kar_topology_wishes *of_pods) KAR_NONNULL;
+/* The same of group number @i, as the pass knows it; refuses the group if that means nothing. */
+void queue_ask_topology(struct queue_pass *p, uint32_t i,
+	const struct kar_topology_wishes *of_pods) KAR_NONNULL;
 /* Labels (struct kar_pair, in @a) of the domain inside which all that is placed for @g now must be. @has_pods: some of it are on nodes. */
 struct kar_array queue_domain(const struct kar_podgroup *g, bool admitted, bool has_pods,
 	struct kar_arena *a) KAR_NONNULL;

@@ -136,7 +136,8 @@ static bool is_new_member(const struct kar_controller *c, const struct kar_pod *
 {
 	const char *served = kar_settings_served(c->settings);
 
-	if (new->group && !old && kar_pod_queue(new))
+	if (new->group &&
+		((!old && kar_pod_queue(new)) || (old && kar_pod_topology(old) != kar_pod_topology(new))))
 		return true;
 	if (new->group && kar_pg_binds(new, served) && !(old && kar_pg_binds(old, served)))
 		return true;

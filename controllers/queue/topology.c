@@ -1,13 +1,25 @@
 /* Where the pods of a gang are to be together: what it asks for, and inside which domain it is. */
 #include "controllers/queue/pass.h"
 
+#include "api/core/topology_wish.h"
 #include "common/base/str.h"
 #include "controllers/cluster/topologies.h"
 
-void queue_ask_topology(struct queue_pass *p, uint32_t i)
+/* Where nobody has made a Topology, annotations that are for other programs mean nothing: gangs with them run as before. */
+struct kar_topology_ask queue_topology_asked(const struct queue_pass *p, const struct kar_podgroup *g,
+	const struct kar_topology_wishes *of_pods)
 {
-	const struct kar_topology_found found =
-		kar_topology_find(p->stores, &p->groups[i].group->spec.topology, p->arena);
+	if (kar_topology_asks(&g->spec.topology))
+		return g->spec.topology;
+	if (!kar_topology_exists(p->stores))
+		return (struct kar_topology_ask){ 0 };
+	return kar_topology_wishes_ask(of_pods, p->arena);
+}
+
+void queue_ask_topology(struct queue_pass *p, uint32_t i, const struct kar_topology_wishes *of_pods)
+{
+	const struct kar_topology_ask ask = queue_topology_asked(p, p->groups[i].group, of_pods);
+	const struct kar_topology_found found = kar_topology_find(p->stores, &ask, p->arena);
 	struct kar_queue_group *in = &p->in[i];
 
 	in->topology = found.wish;

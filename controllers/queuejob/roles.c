@@ -143,6 +143,7 @@ static struct kar_workload_role role_of_task(const struct kar_queuejob *job, siz
 		.priority_class = kar_queuejob_pod_class(job, task),
 		.template_class = t->template_priority_class,
 		.scheduler = kar_queuejob_scheduler(job, task),
+		.topology = t->template_topology,
 		.done = kar_queuejob_done_indexes(job, task),
 		.failed = kar_queuejob_failed_indexes(job, task),
 		.n_done = kar_queuejob_done(job, task),

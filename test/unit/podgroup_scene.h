@@ -8,7 +8,7 @@
  * bounded let-in=a,b,c: its queue says how many members start beyond the minimum, and has counted these.
  * outdated: a place of the plan is not free any more.
  * release-refused=5: for so many seconds the API server has not let a member start.
- * invalid=x: an annotation is not acted upon, because of x.
+ * invalid=x: an annotation is not acted upon, because of x; ignored=y: nor are those of members about topologies, because of y.
  * had-members: it has been scheduled before.
  * backend=Native native-lost: what it starts with; native, of a member: it names a PodGroup of Kubernetes itself.
  * The group is one of a QueueJob, but for the word others; moves: it waits for the label of another queue; unplaced: nobody places it; resources: it has minResources; plan=a:n1,b:n2 (pods of others); domain=rack:r3. Of pods of others: held (by
@@ -211,6 +211,8 @@ static void read_group_word(struct scene *s, char *word)
 		s->group.options.and_running = true;
 	} else if (takes(word, "invalid=", &value)) {
 		s->group.options.invalid = value;
+	} else if (takes(word, "ignored=", &value)) {
+		s->view.ignored = value;
 	} else if (is(word, "bounded")) {
 		s->view.bounded = true;
 	} else if (takes(word, "let-in=", &value)) {

@@ -65,6 +65,8 @@ static const struct {
 	{ "the_same_is_told_once", "min=1 phase=Running invalid=mode; j-0 Running; j-1 Running", "mode",
 		"mode", false },
 	{ "none_is_ignored_any_more", "min=1 phase=Running; j-0 Running; j-1 Running", "mode", "", false },
+	{ "of_members", "min=1 phase=Running ignored=racks; j-0 Running; j-1 Running", NULL, "racks", true },
+	{ "of_the_group_and_of_members", "min=1 invalid=mode ignored=racks", "mode", "mode; racks", true },
 	{ "again_after_that", "min=1 phase=Running invalid=mode; j-0 Running; j-1 Running", "", "mode",
 		true },
 };

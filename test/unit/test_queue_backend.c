@@ -28,6 +28,7 @@ static const struct {
 	enum kar_pg_backend recorded;
 	bool has_pods;
 	const char *want;
+	struct kar_topology_ask ask;
 } rows[] = {
 	{ "gates_by_default", ONE, KAR_GANGS_BY_GATES, false, 0, false, "Gates" },
 	{ "gates_although_there_is_another", ONE, KAR_GANGS_BY_GATES, true, 0, false, "Gates" },
@@ -52,6 +53,10 @@ static const struct {
 		"Gates" },
 	{ "without_pods_the_record_does_not_matter", ONE, KAR_GANGS_BY_GATES, true, KAR_PG_BACKEND_NATIVE,
 		false, "Gates" },
+	{ "native_knows_no_topology", ONE, KAR_GANGS_BY_NATIVE, true, 0, false,
+		"Native: it does not place jobs by a topology", { .preferred = "rack" } },
+	{ "gates_place_by_topologies", ONE, KAR_GANGS_BY_EITHER, true, 0, false, "Gates",
+		{ .required = "rack" } },
 };
 
 static int32_t no_class(const void *arg KAR_UNUSED, const char *name KAR_UNUSED)
@@ -78,7 +83,7 @@ static void chooses_for_the_next_attempt(void **state KAR_UNUSED)
 		const char *got;
 
 		kar_queuejob_workload.roles(&job->o, &in, &roles);
-		b = queue_choose_backend(&s, &g, &w, &roles, rows[i].has_pods, &arena);
+		b = queue_choose_backend(&s, &g, &rows[i].ask, &w, &roles, rows[i].has_pods, &arena);
 		got = kar_arena_printf(&arena, "%s%s%s", kar_pg_backend_name(b.backend),
 			b.unavailable ? ": " : "", b.unavailable ? b.unavailable : "");
 

@@ -42,7 +42,7 @@ static void put_group_with(const char *ask, const char *status, bool of_job)
 {
 	char rest[2048];
 
-	snprintf(rest, sizeof(rest), ",\"spec\":{\"minMember\":1%s%s},\"status\":{%s}",
+	snprintf(rest, sizeof(rest), ",\"spec\":{\"minMember\":3%s%s},\"status\":{%s}",
 		*ask ? ",\"topology\":" : "", ask, status);
 	put_named(w.stores.podgroups, "g",
 		of_job ? ",\"ownerReferences\":[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"QueueJob\",\"name\":\"g\",\"uid\":\"uid-g\",\"controller\":true}]"
@@ -50,15 +50,15 @@ static void put_group_with(const char *ask, const char *status, bool of_job)
 		rest);
 }
 
-/* A job of @pods pods of 600 cpus each. */
-static void put_job(int pods, const char *ask, const char *status)
+/* A job of @pods pods of 600 cpus each, with the annotation of a template. */
+static void put_job(int pods, const char *ask, const char *annotation, const char *status)
 {
 	char rest[1024];
 
 	snprintf(rest, sizeof(rest),
-		",\"spec\":{\"taskSpecs\":[{\"name\":\"t\",\"replicas\":%d,\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\","
+		",\"spec\":{\"taskSpecs\":[{\"name\":\"t\",\"replicas\":%d,\"template\":{\"metadata\":{\"annotations\":{%s}},\"spec\":{\"containers\":[{\"name\":\"c\","
 		"\"resources\":{\"requests\":{\"cpu\":\"600\"}}}]}}}]}%s",
-		pods,
+		pods, annotation ? annotation : "",
 		*status ? ",\"status\":{\"phase\":\"Running\",\"incarnation\":1,\"tasks\":[{\"name\":\"t\",\"started\":true}]}"
 			: "");
 	put_named(w.stores.queuejobs, "g", "", rest);
@@ -71,10 +71,15 @@ static void put_job(int pods, const char *ask, const char *status)
 #define RACK(rack, rest) "{\"label\":\"e.x/rack\",\"value\":\"" rack "\"" rest
 #define MUST ",\"required\":true}"
 
+#define ANYWHERE "\"domains\":[]"
+#define IN_B2 DOMAIN("b2", MUST) "," RACK("1", MUST) "]"
+#define KUEUE(level) "\"kueue.x-k8s.io/podset-required-topology\":\"e.x/" level "\""
+
 static const struct {
 	const char *name, *topologies[2];
 	int pods;
 	const char *ask, *result, *says;
+	const char *annotation; /* of the template */
 } rows[] = {
 	{ "smallest_rack_that_holds_it", { RACKS }, 2, REQUIRED("rack"), PLACED,
 		DOMAIN("b1", MUST) "," RACK("1", MUST) "]" },
@@ -98,7 +103,18 @@ static const struct {
 		PLACED, RACK("1", MUST) },
 	{ "level_that_no_node_has", { LEVEL("e.x/leaf") }, 2, REQUIRED("leaf"), REFUSED("Infeasible"),
 		"no node has label e.x/leaf" },
-	{ "no_wish", { RACKS }, 2, "", PLACED, "\"plan\":[{\"role\":\"t\"" },
+	{ "no_wish", { RACKS }, 2, "", PLACED, ANYWHERE },
+	{ "annotation_of_the_template", { RACKS }, 3, "", PLACED, IN_B2, KUEUE("rack") },
+	{ "annotation_of_another_level", { RACKS }, 2, "", REFUSED("TopologyNotFound"),
+		"no Topology has the level e.x/leaf", KUEUE("leaf") },
+	{ "field_wins", { RACKS }, 3, REQUIRED("rack"), PLACED, IN_B2, KUEUE("leaf") },
+	{ "annotation_without_any_topology", { NULL }, 2, "", PLACED, ANYWHERE, KUEUE("leaf") },
+	{ "annotation_that_is_no_label", { RACKS }, 2, "", PLACED, ANYWHERE, KUEUE("?") },
+	{ "annotation_that_names_the_topology", { RACKS, LEVEL("e.x/row") "," LEVEL("e.x/rack") }, 3, "",
+		PLACED, IN_B2, KUEUE("rack") ",\"kai.scheduler/topology\":\"t0\"" },
+	{ "annotation_that_names_another", { RACKS }, 3, "", REFUSED("TopologyNotFound"),
+		"there is no Topology t1 that has the level e.x/rack",
+		KUEUE("rack") ",\"kai.scheduler/topology\":\"t1\"" },
 };
 
 static void begin(void)
@@ -122,7 +138,7 @@ static void jobs_are_placed_inside_domains(void **state)
 			if (rows[i].topologies[k])
 				put_topology(k ? "t1" : "t0", rows[i].topologies[k]);
 		}
-		put_job(rows[i].pods, rows[i].ask, "");
+		put_job(rows[i].pods, rows[i].ask, rows[i].annotation, "");
 		snprintf(want, sizeof(want), "patch podgroups/status ns/g %s", rows[i].result);
 		got = sync_text(true);
 		if (strcmp(got, want) != 0)
@@ -131,9 +147,56 @@ static void jobs_are_placed_inside_domains(void **state)
 	}
 }
 
+/* Of group g, whose members are gated and of another controller. @annotations: of each member. */
+static const struct {
+	const char *name, *topology, *ask, *annotations[3], *result, *says;
+} members[] = {
+	{ "equal_annotations", RACKS, "", { KUEUE("rack"), KUEUE("rack"), KUEUE("rack") }, PLACED, IN_B2 },
+	{ "only_one_has_it", RACKS, "", { KUEUE("rack"), "", "" }, PLACED, ANYWHERE },
+	{ "they_differ", RACKS, "", { KUEUE("rack"), KUEUE("rack"), KUEUE("block") }, PLACED, ANYWHERE },
+	{ "field_of_the_group_wins", RACKS, REQUIRED("rack"),
+		{ KUEUE("leaf"), KUEUE("rack"), KUEUE("block") }, PLACED, IN_B2 },
+	{ "no_level", RACKS, "", { KUEUE("leaf"), KUEUE("leaf"), KUEUE("leaf") }, REFUSED("TopologyNotFound"),
+		"no Topology has the level e.x/leaf" },
+	{ "no_topology", NULL, "", { KUEUE("rack"), KUEUE("rack"), KUEUE("rack") }, PLACED, ANYWHERE },
+};
+
+static void members_are_placed_by_their_annotations(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(members); i++) {
+		static const char *const names[] = { "p0", "p1", "p2" };
+		const char *got;
+		char want[128];
+
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		begin();
+		if (members[i].topology)
+			put_topology("t0", members[i].topology);
+		put_group_with(members[i].ask, "", false);
+		for (size_t k = 0; k < KAR_LEN(names); k++) {
+			char meta[512];
+
+			snprintf(meta, sizeof(meta),
+				",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"g\"},\"annotations\":{%s},"
+				"\"ownerReferences\":[{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"name\":\"j\",\"uid\":\"uid-j\",\"controller\":true}]",
+				members[i].annotations[k]);
+			put_named(w.stores.pods, names[k], meta,
+				",\"spec\":{\"schedulingGates\":[{\"name\":\"kube-arbitrator.io/gang\"}],\"containers\":[{\"name\":\"c\","
+				"\"resources\":{\"requests\":{\"cpu\":\"600\"}}}]}");
+		}
+		snprintf(want, sizeof(want), "patch podgroups/status ns/g %s", members[i].result);
+		got = sync_text(true);
+		if (strcmp(got, want) != 0)
+			fail_msg("%s: want %s, got %s", members[i].name, want, got);
+		check_says(&w.sync.plan.actions[0], members[i].says);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(members_are_placed_by_their_annotations, setup, teardown),
 		cmocka_unit_test_setup_teardown(jobs_are_placed_inside_domains, setup, teardown),
 	};
 

@@ -13,9 +13,9 @@ def group(s, name, minimum, **spec):
     s.apply({"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "PodGroup", "metadata": {"name": name}, "spec": {"minMember": minimum, **spec}})
 
 
-def template(name, cpu, gates=(GATE,), **spec):
+def template(name, cpu, gates=(GATE,), annotations=None, **spec):
     container = {"name": "main", "image": "example.com/main", "resources": {"requests": {"cpu": cpu}}}
-    return {"metadata": {"labels": {LABEL: name, "app": name}, "annotations": {f"{TEST_KEY}outcome": "run"}},
+    return {"metadata": {"labels": {LABEL: name, "app": name}, "annotations": {f"{TEST_KEY}outcome": "run", **(annotations or {})}},
             "spec": {"schedulingGates": [{"name": g} for g in gates], "containers": [container], **spec}}
 
 
@@ -24,18 +24,18 @@ def deployment(s, name, pods, cpu="40", gates=(GATE,), **pod):
              "spec": {"replicas": pods, "selector": {"matchLabels": {"app": name}}, "template": template(name, cpu, gates, **pod)}})
 
 
-def batch_job(s, name, pods, cpu="40", affinity=None):
+def batch_job(s, name, pods, cpu="40", affinity=None, annotations=None):
     s.apply({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name},
              "spec": {"parallelism": pods, "completions": pods, "backoffLimit": 0, "podFailurePolicy": {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]},
-                      "template": template(name, cpu, restartPolicy="Never", terminationGracePeriodSeconds=1, affinity=affinity or {})}})
+                      "template": template(name, cpu, annotations=annotations, restartPolicy="Never", terminationGracePeriodSeconds=1, affinity=affinity or {})}})
 
 
 def members(s, name):
     return {p["metadata"]["name"]: p for p in s.kubectl.list("pods", "-l", f"{LABEL}={name}")}
 
 
-def owned_pod(s, name, number, cpu="40", owner=None, labels=None, **spec):
-    meta = {"name": f"{name}-{number}", "labels": {LABEL: name, **(labels or {})}, "annotations": {f"{TEST_KEY}outcome": "run"}}
+def owned_pod(s, name, number, cpu="40", owner=None, labels=None, annotations=None, **spec):
+    meta = {"name": f"{name}-{number}", "labels": {LABEL: name, **(labels or {})}, "annotations": {f"{TEST_KEY}outcome": "run", **(annotations or {})}}
     if owner:
         meta["ownerReferences"] = [owner]
     s.apply({"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": {**template(name, cpu)["spec"], **spec}})

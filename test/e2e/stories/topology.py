@@ -3,7 +3,7 @@
 import contextlib
 
 from harness import ROOT, expect, expect_equal, wait_until
-from stories.members import batch_job, group, members
+from stories.members import LABEL, batch_job, group, members, owned_pod, owner, runs, said
 from stories.nodes import bound_nodes, gang, nodes_of, placement, wait_for_words, wait_until_alone
 
 RACK = "example.com/rack"
@@ -77,3 +77,63 @@ def story_members_sit_in_one_rack(s):
         expect_equal(len(rack), 1, f"racks of {nodes}")
         for pod in members(s, "b").values():
             expect_equal(pod["spec"]["nodeSelector"], {RACK: rack.copy().pop()}, "node selector")
+
+
+KUEUE = "kueue.x-k8s.io/podset-required-topology"
+
+
+def racks_of(s, name):
+    """The racks in which the members of a group have nodes, once all have one."""
+    wait_until(lambda: runs(s, name), f"{name} runs", seconds=60)
+    return {s.cluster.kubectl.get("node", p["spec"]["nodeName"])["metadata"]["labels"].get(RACK) for p in members(s, name).values()}
+
+
+def pods(s, name, *levels):
+    by = owner(s, name)
+    group(s, name, len(levels))
+    for i, level in enumerate(levels):
+        owned_pod(s, name, i, owner=by, annotations={KUEUE: level} if level else None)
+
+
+def ignores(s, name, why):
+    wait_until(lambda: said(s, name, "InvalidOptions").get("message") == f"annotations of pods are ignored: {why}", f"it says: {why}")
+    expect_equal(len([e for e in s.kubectl.list("events") if e["reason"] == "InvalidOptions" and e["involvedObject"]["name"] == name]), 1, "events")
+
+
+def story_annotation_of_kueue_is_a_wish(s):
+    """Pods, and the template of a QueueJob, with the annotation of Kueue are in one rack. Pods that disagree, and those that nobody has made a Topology for, run anywhere and say so."""
+    wait_until_alone(s)
+    pods(s, "early", RACK, RACK)
+    racks_of(s, "early")
+    ignores(s, "early", "they ask for a topology, and there is no Topology")
+    s.kubectl("delete", "pods", "--all", "--wait=true")
+    with racks(s) as (first, second):
+        s.apply(gang("other", replicas=1))
+        s.wait_phase("other", "Running", running=1)
+        wanted, name = (second, "r2") if next(iter(bound_nodes(s, "other"))) in first else (first, "r1")
+        pods(s, "together", RACK, RACK)
+        expect_equal(racks_of(s, "together"), {name}, "racks")
+        s.kubectl("delete", "pods", "--selector", f"{LABEL}=together", "--wait=true")
+        train = gang("train", replicas=2)
+        train["spec"]["taskSpecs"][0]["template"]["metadata"]["annotations"][KUEUE] = RACK
+        s.apply(train)
+        s.wait_phase("train", "Running", running=2)
+        expect_equal(set(bound_nodes(s, "train")), set(wanted), "nodes of the job")
+        s.kubectl("delete", "queuejob", "train", "other", "--wait=true", "--cascade=foreground")
+        pods(s, "both", RACK, "example.com/block", RACK)
+        expect_equal(racks_of(s, "both"), {"r1", "r2"}, "racks of members that disagree")
+        ignores(s, "both", f"some ask for topology required example.com/block, others for required {RACK}")
+
+
+def story_batch_job_with_the_annotation_of_kueue(s):
+    """A batch Job with our label and the annotation of Kueue, and nothing else, is in the rack that has room for it."""
+    wait_until_alone(s)
+    with racks(s) as (first, _):
+        s.apply(gang("other", replicas=1))
+        s.wait_phase("other", "Running", running=1)
+        name = "r2" if next(iter(bound_nodes(s, "other"))) in first else "r1"
+        group(s, "b", 2)
+        batch_job(s, "b", 2, annotations={KUEUE: RACK})
+        expect_equal(racks_of(s, "b"), {name}, "racks")
+        for pod in members(s, "b").values():
+            expect_equal(pod["spec"]["nodeSelector"], {RACK: name}, "node selector")
