@@ -289,7 +289,7 @@ enum {
 	X(PodGroupNotFound, KAR_SHOWN_ON_PODGROUP, \
 		"Event of the oldest gated pod: the PodGroup that it names does not exist.") \
 	X(SchedulingSpecNotFound, KAR_SHOWN_ON_PODGROUP, \
-		"Event of the first of some pods that name a scheduler whose work kar-controllers does, and no PodGroup: their controller has no SchedulingSpec.") \
+		"Of a PodGroup that was made of a SchedulingSpec: that is gone or is being deleted, so nobody knows the nodes that it selects, and the gang does not start. Event of the first of some pods that name a scheduler whose work kar-controllers does, and no PodGroup: no SchedulingSpec has their controller as its own.") \
 	X(Reserved, KAR_SHOWN_ON_PODGROUP, \
 		"Every ResourceQuota of the namespace has room for spec.totalResources, and keeps it.") \
 	X(NotRequested, KAR_SHOWN_ON_PODGROUP, "The group reserves nothing any more.") \

@@ -51,6 +51,7 @@ enum kar_queue_reason {
 	KAR_QR_DEVICES_UNKNOWN,
 	KAR_QR_TOPOLOGY_NOT_FOUND,
 	KAR_QR_TOPOLOGY_AMBIGUOUS,
+	KAR_QR_SCHEDULINGSPEC_NOT_FOUND,
 	KAR_QR_WAITING_FOR_MEMBERS,
 	KAR_QR_WAITING_FOR_TERMINATION,
 	KAR_QR_PREEMPTED, /* evicted, by the caller's word a pass ago and its pods are still there, or by this pass */

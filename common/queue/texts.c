@@ -29,6 +29,7 @@ const char *kar_queue_reason_name(enum kar_queue_reason r)
 		[KAR_QR_DEVICES_UNKNOWN] = "DevicesUnknown",
 		[KAR_QR_TOPOLOGY_NOT_FOUND] = "TopologyNotFound",
 		[KAR_QR_TOPOLOGY_AMBIGUOUS] = "TopologyAmbiguous",
+		[KAR_QR_SCHEDULINGSPEC_NOT_FOUND] = "SchedulingSpecNotFound",
 		[KAR_QR_WAITING_FOR_MEMBERS] = "WaitingForMembers",
 		[KAR_QR_WAITING_FOR_TERMINATION] = "WaitingForTermination",
 		[KAR_QR_PREEMPTED] = "Preempted",

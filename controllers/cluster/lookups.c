@@ -71,18 +71,26 @@ const struct kar_pod_needs *kar_needs_looked_up(const struct kar_stores *s, cons
 	return kar_claims_add(s, ns, kar_volumes_add(s, ns, needs, a), a);
 }
 
+const struct kar_schedulingspec *kar_spec_of_group(const struct kar_stores *s, const char *ns,
+	const char *name, const char *owner_uid)
+{
+	const struct kar_object *o = kar_store_get(s->schedulingspecs, ns, name);
+	const struct kar_schedulingspec *spec = o ? kar_as_schedulingspec(o) : NULL;
+
+	return spec && spec->owner_kind && kar_streq(spec->owner_uid, owner_uid) ? spec : NULL;
+}
+
 /* With the nodeSelector of the SchedulingSpec by which the pod of another controller is in its group (decision 100). */
 static const struct kar_pod_needs *with_selector(const struct kar_stores *s, const struct kar_pod *pod,
 	const struct kar_pod_needs *needs, struct kar_arena *a)
 {
 	const char *slash = pod->group && pod->owner_uid ? strchr(pod->group, '/') : NULL;
-	const struct kar_object *o = slash ? kar_store_get(s->schedulingspecs, pod->o.ns, slash + 1) : NULL;
-	const struct kar_schedulingspec *spec = o ? kar_as_schedulingspec(o) : NULL;
+	const struct kar_schedulingspec *spec =
+		slash ? kar_spec_of_group(s, pod->o.ns, slash + 1, pod->owner_uid) : NULL;
 	struct kar_pod_needs *own, only = { 0 };
 	struct kar_node_term *term;
 
-	if (!spec || !spec->owner_kind || !spec->spec.node_selector.n ||
-		!kar_streq(spec->owner_uid, pod->owner_uid))
+	if (!spec || !spec->spec.node_selector.n)
 		return needs;
 	term = kar_arena_alloc(a, 1, sizeof(*term));
 	*term = term_of(&spec->spec.node_selector, a);
@@ -114,8 +122,9 @@ kar_class kar_needs_class_within(const struct kar_stores *s, const struct kar_po
 {
 	const struct kar_pair *pairs = labels->items;
 	struct kar_arena scratch = { 0 };
-	struct kar_pod_needs needs =
-		*kar_needs_looked_up(s, pod->o.ns, pod->needs ? pod->needs : &kar_no_needs, &scratch);
+	const struct kar_pod_needs *own =
+		with_selector(s, pod, pod->needs ? pod->needs : &kar_no_needs, &scratch);
+	struct kar_pod_needs needs = *kar_needs_looked_up(s, pod->o.ns, own, &scratch);
 	struct kar_sched_label *all =
 		kar_arena_alloc(&scratch, needs.n_selector + labels->n + 1, sizeof(*all));
 	kar_class class;

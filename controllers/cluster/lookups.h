@@ -9,6 +9,7 @@
 #include "common/sched/sched.h"
 
 struct kar_stores;
+struct kar_schedulingspec;
 
 /*
  * The class of a pod, that of no needs if it has ended, as kar_snapshot_class_of_pod(), with what the objects need that it names. Valid as long as that,
@@ -24,6 +25,10 @@ kar_class kar_needs_class_to_come(const struct kar_stores *s, const struct kar_p
 /* @needs of a pod in namespace @ns with those of the objects that it names, in @a or borrowed; it names none then. Likewise. */
 const struct kar_pod_needs *kar_needs_looked_up(const struct kar_stores *s, const char *ns,
 	const struct kar_pod_needs *needs, struct kar_arena *a) KAR_NONNULL KAR_RETNN;
+
+/* The SchedulingSpec by which pods of the controller @owner_uid are in the group @name; NULL: none. */
+const struct kar_schedulingspec *kar_spec_of_group(const struct kar_stores *s, const char *ns,
+	const char *name, const char *owner_uid) KAR_NONNULL;
 
 /* Why pods in namespace @ns with these needs cannot have a node yet. */
 struct kar_needs_pending {

@@ -242,6 +242,21 @@ static const char *describe_failure(const struct kar_podgroup *g, struct kar_are
 }
 
 /* What keeps a group that is not admitted from being so, as far as the pass cannot see it. */
+/* What its pods need beside their own specs is nowhere any more: they would go anywhere (decision 100). */
+static void check_spec(const struct queue_pass *p, const struct kar_podgroup *g, struct kar_queue_group *in)
+{
+	const struct kar_schedulingspec *s = g->made_of_spec && g->owner_uid
+		? kar_spec_of_group(p->stores, g->o.ns, g->o.name, g->owner_uid)
+		: NULL;
+
+	if (!g->made_of_spec || (s && !s->deletion && !s->o.unreadable))
+		return;
+	queue_refuse(in, KAR_QR_SCHEDULINGSPEC_NOT_FOUND,
+		kar_arena_printf(p->arena,
+			"SchedulingSpec %s of %s is gone or is being deleted, and says on which nodes its pods go",
+			g->o.name, g->owner));
+}
+
 static void refuse(struct queue_pass *p, const struct queue_group *qg, struct kar_queue_group *in)
 {
 	const struct kar_podgroup *g = qg->group;
@@ -251,6 +266,7 @@ static void refuse(struct queue_pass *p, const struct queue_group *qg, struct ka
 	if (in->queue != KAR_QUEUE_NONE && !kar_asked_admits(p->stores, p->queues[in->queue], g))
 		queue_refuse(in, KAR_QR_NAMESPACE_NOT_ALLOWED,
 			kar_arena_printf(a, "queue %s does not admit namespace %s", qg->queue, g->o.ns));
+	check_spec(p, g, in);
 	if (qg->gang && pl->state == KAR_PG_STATE_DEACTIVATED)
 		queue_refuse(in, KAR_QR_DEACTIVATED, kar_pg_failed_attempts(g, pl, a));
 	if (queue_is_evicted(g))

@@ -58,6 +58,13 @@ static void on_change(void *arg, const struct kar_object *old KAR_UNUSED,
 	kar_workqueue_add(c->queue, ALL);
 }
 
+/* Those of workloads say what the PodGroups say, too. */
+static void on_spec(void *arg, const struct kar_object *old, const struct kar_object *new)
+{
+	if (kar_as_schedulingspec(new ? new : old)->owner_kind)
+		on_change(arg, old, new);
+}
+
 /* Do both ask for the same? Counts of members, and admissions that we wrote, do not matter. */
 static bool same_request(const struct kar_podgroup *a, const struct kar_podgroup *b)
 {
@@ -322,6 +329,7 @@ static void start(struct kar_controller *c)
 	kar_store_listen(c->stores->nodes, on_node, c);
 	kar_store_listen(c->stores->podgroups, on_group, c);
 	kar_store_listen(c->stores->queues, on_change, c);
+	kar_store_listen(c->stores->schedulingspecs, on_spec, c);
 	kar_store_listen(c->stores->priorityclasses, on_change, c);
 	kar_store_listen(c->stores->namespaces, on_namespace, c);
 	kar_owner_listen(c->stores, on_workload, c);

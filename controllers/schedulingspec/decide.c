@@ -33,7 +33,7 @@ static void miss(const struct schedulingspec_view *v, kar_time now, struct kar_p
 	}
 	p->events_alone = true;
 	kar_plan_event(p, true, kar_reason_SchedulingSpecNotFound, "Schedule",
-		"%s %s has no SchedulingSpec, and the pod names no PodGroup: it is not scheduled until there is one of them",
+		"no SchedulingSpec has %s %s as its controller (ownerReferences, controller: true), and the pod names no PodGroup: it is not scheduled until there is one of them",
 		v->pod->owner_kind, v->pod->owner_name);
 }
 

@@ -33,6 +33,7 @@ static void write_group(struct kar_json_writer *w, const struct kar_action *a,
 		.has_priority = s->spec.has_priority,
 		.schedule_timeout_seconds = s->spec.schedule_timeout_seconds,
 		.has_schedule_timeout = s->spec.has_schedule_timeout,
+		.topology = s->spec.topology,
 	};
 
 	kar_jw_kv_string(w, "apiVersion", KAR_PODGROUP_API_VERSION);

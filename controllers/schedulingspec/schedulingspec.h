@@ -23,7 +23,7 @@ enum {
 
 struct schedulingspec_view {
 	const struct kar_pod *pod;
-	bool first; /* by name, of those of its controller: the one that speaks and acts for all */
+	bool first; /* by name, of those of its controller: the one that speaks and acts for all; asked only where it matters */
 	const struct kar_schedulingspec *spec;  /* the oldest of its controller; NULL: there is none */
 	const struct kar_schedulingspec *other; /* another of the same; NULL: none */
 	const struct kar_podgroup *group;       /* of the name of .spec; NULL: there is none */

@@ -23,14 +23,47 @@ static void wake_pods(struct kar_controller *c, const char *owner_uid)
 	}
 }
 
-static void on_pod(void *arg, const struct kar_object *old KAR_UNUSED, const struct kar_object *new)
+static bool concerns(const struct kar_controller *c, const struct kar_object *o)
+{
+	return o && schedulingspec_concerns(kar_as_pod(o), kar_settings_served(c->settings));
+}
+
+/* Then nobody has to speak for it. */
+static bool has_group(const struct kar_controller *c, const struct kar_pod *pod)
+{
+	const char *slash = pod->group ? strchr(pod->group, '/') : NULL;
+
+	return slash && kar_store_get(c->stores->podgroups, pod->o.ns, slash + 1);
+}
+
+/* @gone may have been the one that speaks and acts for all: the next by name does it now. */
+static void wake_next(struct kar_controller *c, const struct kar_pod *gone)
+{
+	const struct kar_object *o, *next = NULL;
+	char key[KAR_KEY_LEN];
+
+	for (struct kar_iter it = kar_store_by_index(c->stores->pods, KAR_POD_BY_OWNER, gone->owner_uid);
+		kar_iter_next(&it, &o);) {
+		if (!concerns(c, o) || has_group(c, kar_as_pod(o)))
+			continue;
+		if (strcmp(o->name, gone->o.name) < 0)
+			return;
+		if (!next || strcmp(o->name, next->name) < 0)
+			next = o;
+	}
+	if (next)
+		kar_enqueue(c, c->stores->pods, kar_object_key(next, key));
+}
+
+static void on_pod(void *arg, const struct kar_object *old, const struct kar_object *new)
 {
 	struct kar_controller *c = arg;
 	char key[KAR_KEY_LEN];
 
-	if (new && !kar_as_pod(new)->group &&
-		schedulingspec_concerns(kar_as_pod(new), kar_settings_served(c->settings)))
+	if (concerns(c, new) && !kar_as_pod(new)->group)
 		kar_enqueue(c, c->stores->pods, kar_object_key(new, key));
+	if (concerns(c, old) && !concerns(c, new) && !has_group(c, kar_as_pod(old)))
+		wake_next(c, kar_as_pod(old));
 }
 
 static void on_spec(void *arg, const struct kar_object *old, const struct kar_object *new)
@@ -88,14 +121,20 @@ static bool is_first(const struct kar_stores *stores, const struct schedulingspe
 {
 	const struct kar_pod *pod = v->pod;
 	const struct kar_object *o;
-	bool first = true;
 
 	for (struct kar_iter it = kar_store_by_index(stores->pods, KAR_POD_BY_OWNER, pod->owner_uid);
-		kar_iter_next(&it, &o);)
-		first &= strcmp(o->name, pod->o.name) >= 0 ||
-			!schedulingspec_concerns(kar_as_pod(o), served) ||
-			schedulingspec_names_another(kar_as_pod(o), v->spec);
-	return first;
+		kar_iter_next(&it, &o);) {
+		if (strcmp(o->name, pod->o.name) < 0 && schedulingspec_concerns(kar_as_pod(o), served) &&
+			!schedulingspec_names_another(kar_as_pod(o), v->spec))
+			return false;
+	}
+	return true;
+}
+
+/* Each pod gets its label by itself. All else is done once for all of them; only for that it is asked, as it looks at all. */
+static bool needs_the_first(const struct schedulingspec_view *v)
+{
+	return !v->spec || v->other || !v->group || !kar_streq(v->group->owner_uid, v->spec->owner_uid);
 }
 
 static bool sync_pod(struct kar_controller *c, struct kar_sync *s)
@@ -119,12 +158,12 @@ static bool sync_pod(struct kar_controller *c, struct kar_sync *s)
 	s->objects = 1;
 	v.pod = kar_as_pod(o);
 	find_specs(stores, &v);
-	v.first = is_first(stores, &v, served);
 	if (v.spec) {
 		const struct kar_object *group = kar_store_get(stores->podgroups, ns, v.spec->o.name);
 
 		v.group = group ? kar_as_podgroup(group) : NULL;
 	}
+	v.first = needs_the_first(&v) && is_first(stores, &v, served);
 	schedulingspec_decide(&v, s->now, &s->plan);
 	return true;
 }

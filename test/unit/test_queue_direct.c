@@ -274,6 +274,52 @@ static void gang_of_two_schedulers_is_refused(void **state)
 }
 
 /* A job of one pod that asks for one device of the class gpu, by @resource. */
+#define BY_DEMO \
+	",\"ownerReferences\":[{\"apiVersion\":\"example.com/v1\",\"kind\":\"CRDJob\",\"name\":\"demo\",\"uid\":\"uid-demo\",\"controller\":true}]"
+#define MADE ",\"labels\":{\"kube-arbitrator.io/made-for-pods\":\"true\"}" BY_DEMO
+#define STOPS ",\"deletionTimestamp\":\"2026-11-21T13:46:26Z\"" BY_DEMO
+#define REFUSED "patch podgroups/status ns/g (Admitted=False/SchedulingSpecNotFound position=0)"
+#define PLACED "patch podgroups/status ns/g (Admitted=True/Admitted position=0 placed)"
+
+static const struct {
+	const char *name, *group, *spec, *status, *plan;
+} gangs_of_specs[] = {
+	{ "it_starts_on_nodes_that_its_schedulingspec_selects", MADE, BY_DEMO, "", PLACED },
+	{ "without_that_it_would_start_anywhere", MADE, NULL, "", REFUSED },
+	{ "nor_does_it_start_while_that_is_being_deleted", MADE, STOPS, "", REFUSED },
+	{ "that_of_another_controller_is_none", MADE, "", "", REFUSED },
+	{ "gang_that_somebody_has_made_needs_none", BY_DEMO, NULL, "", PLACED },
+	{ "nor_does_one_that_has_started", MADE, NULL, SATISFIED("13:40:00", ""), PLACED },
+};
+
+/* A pod of CRDJob demo, which names kar-scheduler and is in the group. */
+static void gang_of_a_schedulingspec_needs_that(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(gangs_of_specs); i++) {
+		char rest[1024];
+		const char *got;
+
+		assert_int_equal(teardown(state), 0); /* a world of its own for each row */
+		begin(state);
+		snprintf(rest, sizeof(rest), ",\"spec\":{\"minMember\":1},\"status\":{%s}",
+			gangs_of_specs[i].status);
+		put_named(w.stores.podgroups, "g", gangs_of_specs[i].group, rest);
+		put_named(w.stores.pods, "a", ",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"g\"}" BY_DEMO,
+			",\"spec\":{\"schedulerName\":\"kar-scheduler\",\"containers\":[{\"name\":\"c\"}]}");
+		drain();
+		if (gangs_of_specs[i].spec) {
+			put_named(w.stores.schedulingspecs, "g", gangs_of_specs[i].spec,
+				",\"spec\":{\"minAvailable\":1}");
+			assert_int_equal(*gangs_of_specs[i].spec ? 1 : 0,
+				(int)kar_workqueue_ready(w.controller.queue));
+		}
+		got = sync_text(true);
+		if (strcmp(got, gangs_of_specs[i].plan) != 0)
+			fail_msg("%s: want '%s', got '%s'", gangs_of_specs[i].name, gangs_of_specs[i].plan,
+				got);
+	}
+}
+
 static void put_job_of_devices(const char *scheduler, const char *resource)
 {
 	char rest[1024];
@@ -344,6 +390,7 @@ int main(void)
 		TEST(pods_of_another_scheduler_call_for_new_nodes),
 		TEST(nobody_is_served_without_the_flag),
 		TEST(gang_of_two_schedulers_is_refused),
+		TEST(gang_of_a_schedulingspec_needs_that),
 		TEST(devices_come_from_classes),
 		TEST(lost_pod_begins_a_pass),
 	};

@@ -59,13 +59,13 @@ static const struct {
 		"create podgroups ns/s (for CRDJob demo)" },
 	{ "who_names_another_group_is_in_that", { POD("a", OLD IN("x"), OURS), SPEC("s", OLD) }, "" },
 	{ "without_one_an_event_says_what_is_missing", { POD("a", OLD, OURS), POD("b", OLD, OURS) },
-		"event Warning SchedulingSpecNotFound: CRDJob demo has no SchedulingSpec, and the pod names no PodGroup: it is not scheduled until there is one of them" },
+		"event Warning SchedulingSpecNotFound: no SchedulingSpec has CRDJob demo as its controller (ownerReferences, controller: true), and the pod names no PodGroup: it is not scheduled until there is one of them" },
 	{ "not_at_once", { POD("a", AT("13:46:20") BY_DEMO, OURS) }, "requeue 2s" },
 	{ "and_not_of_each_pod", { POD("a", OLD, OURS), POD("0", OLD, OURS) }, "" },
 	{ "nor_of_one_that_runs", { POD("a", OLD, BOUND) }, "" },
 	{ "schedulingspec_of_another_is_none_of_its",
 		{ POD("a", OLD, OURS), SPEC("s", OWNED("example.com/v1", "CRDJob", "x")) },
-		"event Warning SchedulingSpecNotFound: CRDJob demo has no SchedulingSpec, and the pod names no PodGroup: it is not scheduled until there is one of them" },
+		"event Warning SchedulingSpecNotFound: no SchedulingSpec has CRDJob demo as its controller (ownerReferences, controller: true), and the pod names no PodGroup: it is not scheduled until there is one of them" },
 	{ "nothing_starts_when_it_is_being_deleted",
 		{ POD("a", OLD, OURS), SPEC("s", OLD ",\"deletionTimestamp\":\"2026-11-21T13:46:26Z\"") },
 		"" },
@@ -149,12 +149,12 @@ static void bodies_have_the_owner_and_the_requests_of_the_schedulingspec(void **
 {
 	put_named(w.stores.pods, "a", OLD, OURS);
 	put_named(w.stores.schedulingspecs, "s", OLD,
-		",\"spec\":{\"minAvailable\":3,\"priority\":7,\"scheduleTimeoutSeconds\":9}");
+		",\"spec\":{\"minAvailable\":3,\"priority\":7,\"scheduleTimeoutSeconds\":9,\"topology\":{\"required\":\"e.x/rack\"}}");
 	assert_true(sync_named("ns/a"));
 	check_body(&w.sync.plan.actions[0],
 		"{\"apiVersion\":\"scheduling.x-k8s.io/v1alpha1\",\"kind\":\"PodGroup\",\"metadata\":{\"name\":\"s\",\"namespace\":\"ns\","
 		"\"labels\":{\"kube-arbitrator.io/made-for-pods\":\"true\"},\"ownerReferences\":[{\"apiVersion\":\"example.com/v1\",\"kind\":\"CRDJob\","
-		"\"name\":\"demo\",\"uid\":\"uid-demo\",\"controller\":true}]},\"spec\":{\"minMember\":3,\"priority\":7,\"scheduleTimeoutSeconds\":9}}");
+		"\"name\":\"demo\",\"uid\":\"uid-demo\",\"controller\":true}]},\"spec\":{\"minMember\":3,\"priority\":7,\"scheduleTimeoutSeconds\":9,\"topology\":{\"required\":\"e.x/rack\"}}}");
 	put_named(w.stores.podgroups, "s", BY_DEMO, "");
 	assert_true(sync_named("ns/a"));
 	check_body(&w.sync.plan.actions[0],
@@ -180,6 +180,49 @@ static void nodes_are_selected_by_the_schedulingspec(void **state KAR_UNUSED)
 		class = kar_needs_class_of_pod(&w.stores, kar_as_pod(pod));
 		assert_int_equal(kar_sched_fits_on(kar_snapshot_sched(w.stores.snapshot), class, "n1"),
 			i < 2);
+		class = kar_needs_class_within(&w.stores, kar_as_pod(pod), &(struct kar_array){ 0 });
+		assert_int_equal(kar_sched_fits_on(kar_snapshot_sched(w.stores.snapshot), class, "n1"),
+			i < 2);
+	}
+}
+
+static const struct {
+	const char *name, *second; /* of the metadata of the second pod of three */
+	bool group, ends;          /* the group exists; the first pod ends, and does not go */
+	const char *woken;
+} successions[] = {
+	{ "the_next_by_name_speaks_for_all", "", false, false, "ns/b" },
+	{ "also_when_the_first_has_ended", "", false, true, "ns/b" },
+	{ "one_that_is_in_a_group_does_not", IN("s"), true, false, "ns/c" },
+};
+
+/* The pod a goes, b and c stay. */
+static void who_speaks_for_all_has_a_successor(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(successions); i++) {
+		const char *got;
+		char meta[512];
+
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		if (successions[i].group)
+			put_named(w.stores.podgroups, "s", BY_DEMO, "");
+		put_named(w.stores.pods, "a", OLD, OURS);
+		snprintf(meta, sizeof(meta), "%s%s", BY_DEMO, successions[i].second);
+		put_named(w.stores.pods, "b", meta, OURS);
+		put_named(w.stores.pods, "c", OLD, OURS);
+		drain();
+		if (successions[i].ends)
+			put_named(w.stores.pods, "a", OLD, OURS ",\"status\":{\"phase\":\"Failed\"}");
+		else
+			kar_store_delete(w.stores.pods, "ns", "a", "uid-a", ++w.rv);
+		got = drain();
+		if (!kar_streq(got, successions[i].woken))
+			fail_msg("%s: want '%s', got '%s'", successions[i].name, successions[i].woken, got);
+		put_named(w.stores.pods, "d", OLD, OURS);
+		drain();
+		kar_store_delete(w.stores.pods, "ns", "d", "uid-d", ++w.rv);
+		assert_string_equal(drain(), ""); /* it was not the first */
 	}
 }
 
@@ -203,6 +246,7 @@ int main(void)
 		TEST(pods_are_a_gang_by_the_schedulingspec_of_their_owner),
 		TEST(bodies_have_the_owner_and_the_requests_of_the_schedulingspec),
 		TEST(nodes_are_selected_by_the_schedulingspec),
+		TEST(who_speaks_for_all_has_a_successor),
 		TEST(schedulingspec_and_group_wake_the_pods),
 	};
 

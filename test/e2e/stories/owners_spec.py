@@ -30,7 +30,7 @@ def story_schedulingspec_of_the_owner_makes_a_gang(s):
         pod(s, f"demo-{i}", by)
     told = wait_until(lambda: [e for e in s.kubectl.list("events") if e["reason"] == "SchedulingSpecNotFound"], "an event says what is missing", seconds=40)
     expect_equal([(e["involvedObject"]["name"], e["message"]) for e in told],
-                 [("demo-0", "ConfigMap demo has no SchedulingSpec, and the pod names no PodGroup: it is not scheduled until there is one of them")], "events")
+                 [("demo-0", "no SchedulingSpec has ConfigMap demo as its controller (ownerReferences, controller: true), and the pod names no PodGroup: it is not scheduled until there is one of them")], "events")
     expect(unbound(s, "demo-0", "demo-1", "demo-2"), "nobody has a node")
     chosen = nodes_of(s)[1:]
     try:
@@ -48,6 +48,10 @@ def story_schedulingspec_of_the_owner_makes_a_gang(s):
             pod(s, f"more-{i}", more)
         wait_until(lambda: s.group("more") and says(s, "more", "Admitted", *NO_ROOM), "a second gang says why it waits")
         expect(unbound(s, "more-0", "more-1"), "none of it has a node")
+        s.kubectl("delete", "schedulingspec", "more")
+        wait_until(lambda: says(s, "more", "Admitted", "SchedulingSpecNotFound"), "nobody knows where its pods may go")
+        spec(s, "more", more, minAvailable=2)
+        wait_until(lambda: says(s, "more", "Admitted", *NO_ROOM), "it waits for room again")
         s.kubectl("delete", "configmap", "demo", "--cascade=foreground", "--wait=true", "--timeout=60s")
         wait_until(lambda: not s.group("needs") and not s.scheduling_spec("needs") and not s.kubectl.list("pods", "-l", f"{LABEL}=needs"), "nothing is left of it", seconds=60)
         wait_until(lambda: runs(s, "more"), "the second runs", seconds=40)
