@@ -41,7 +41,8 @@ static const char *in_lines(const struct kar_buf *json, struct kar_arena *a)
 	return out;
 }
 
-static const char *rows(const struct kar_podgroup_status *s, unsigned mask, struct kar_arena *a)
+static const char *rows(const struct kar_podgroup *g, const struct kar_podgroup_status *s, unsigned mask,
+	struct kar_arena *a)
 {
 	struct kar_buf out = { 0 };
 	struct kar_json_writer w;
@@ -50,6 +51,8 @@ static const char *rows(const struct kar_podgroup_status *s, unsigned mask, stru
 	kar_json_writer_init(&w, &out);
 	kar_jw_begin_object(&w);
 	kar_status_write_present(&w, &kar_podgroup_status_table, s, mask);
+	if (out.n > 1)
+		kar_jw_kv_string(&w, KAR_PG_KEPT_UID, g->o.uid);
 	kar_jw_end_object(&w);
 	kar_json_writer_release(&w);
 	text = in_lines(&out, a);
@@ -66,16 +69,17 @@ static const char *message(const struct kar_podgroup_status *s, struct kar_arena
 	return c ? kar_arena_printf(a, "%s: %s", c->reason, c->message) : "";
 }
 
-struct kar_pg_kept kar_pg_kept(const struct kar_podgroup_status *s, struct kar_arena *a)
+struct kar_pg_kept kar_pg_kept(const struct kar_podgroup *g, const struct kar_podgroup_status *s,
+	struct kar_arena *a)
 {
-	return (struct kar_pg_kept){ { rows(s, KAR_PG_IN_PLACEMENT, a), rows(s, KAR_PG_IN_QUEUE_STATUS, a),
-		message(s, a) } };
+	return (struct kar_pg_kept){ { rows(g, s, KAR_PG_IN_PLACEMENT, a),
+		rows(g, s, KAR_PG_IN_QUEUE_STATUS, a), message(s, a) } };
 }
 
 bool kar_pg_kept_differs(const struct kar_podgroup *g, const struct kar_podgroup_status *s,
 	struct kar_arena *a)
 {
-	struct kar_pg_kept old = kar_pg_kept(&g->status, a), new = kar_pg_kept(s, a);
+	struct kar_pg_kept old = kar_pg_kept(g, &g->status, a), new = kar_pg_kept(g, s, a);
 	bool differs = false;
 
 	for (int i = 0; i < KAR_PG_KEPT; i++)

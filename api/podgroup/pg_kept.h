@@ -17,11 +17,15 @@ enum { KAR_PG_KEPT = 3 };
 /* Names of the annotations. */
 extern const char *const kar_pg_kept_keys[KAR_PG_KEPT];
 
-/* Their values for @s, in @a; "": there is nothing to be said, and the annotation is to be removed. A line has one member of the status. */
+/* The member of both that has the UID of their group: in a copy of that, as from a backup, they do not count. */
+#define KAR_PG_KEPT_UID "uid"
+
+/* Their values for @s of @g, in @a; "": there is nothing to be said, and the annotation is to be removed. A line has one member of the status. */
 struct kar_pg_kept {
 	const char *texts[KAR_PG_KEPT];
 };
-struct kar_pg_kept kar_pg_kept(const struct kar_podgroup_status *s, struct kar_arena *a) KAR_NONNULL;
+struct kar_pg_kept kar_pg_kept(const struct kar_podgroup *g, const struct kar_podgroup_status *s,
+	struct kar_arena *a) KAR_NONNULL;
 
 /* Would a write of @s as status of @g, which is .pruned, change annotations? Then these are written first, and the status after that. */
 bool kar_pg_kept_differs(const struct kar_podgroup *g, const struct kar_podgroup_status *s,

@@ -6,6 +6,7 @@
 #include "api/copy.h"
 #include "common/base/str.h"
 #include "api/names.h"
+#include "api/podgroup/pg_kept.h"
 #include "api/queuejob/queuejob.h"
 #include "common/codec/json.h"
 #include "common/base/timefmt.h"
@@ -239,14 +240,26 @@ static bool is_queuejob(const struct kar_wire_owner *owner)
 		strncmp(owner->api_version, group, strlen(group)) == 0;
 }
 
-/* What the annotation @key has; a text that cannot be read, and none, are an empty one. */
+struct kept_for {
+	const char *uid;
+};
+
+static const struct kar_field kept_fields[] = {
+	KAR_FIELD(struct kept_for, uid, KAR_PG_KEPT_UID, KAR_F_STRING),
+};
+static const struct kar_desc kept_desc = KAR_DESC("PodGroupStatusKept", struct kept_for, kept_fields);
+
+/* What the annotation @key has; one that cannot be read, one of another group of which this is a copy, and none, are an empty one. */
 static struct wire_status kept_in(const struct kar_wire_meta *m, const char *key, struct kar_arena *a)
 {
 	const char *text = kar_pairs_get(&m->annotations, key);
 	struct wire_status w = { 0 };
+	struct kept_for kept = { 0 };
 	struct kar_err ignored = { 0 };
 
-	if (!text || kar_json_decode(a, &kar_podgroup_status_table, NULL, text, strlen(text), &w, &ignored))
+	if (!text || kar_json_decode(a, &kept_desc, NULL, text, strlen(text), &kept, &ignored) ||
+		!kar_streq(kept.uid, m->uid) ||
+		kar_json_decode(a, &kar_podgroup_status_table, NULL, text, strlen(text), &w, &ignored))
 		return (struct wire_status){ 0 };
 	return w;
 }

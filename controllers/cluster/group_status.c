@@ -18,7 +18,7 @@ static void write_status(struct kar_json_writer *w, const struct kar_podgroup *g
 static void write_annotations(struct kar_json_writer *w, const struct kar_podgroup *g,
 	const struct kar_podgroup_status *next, struct kar_arena *a)
 {
-	struct kar_pg_kept old = kar_pg_kept(&g->status, a), new = kar_pg_kept(next, a);
+	struct kar_pg_kept old = kar_pg_kept(g, &g->status, a), new = kar_pg_kept(g, next, a);
 
 	kar_jw_key(w, "metadata");
 	kar_jw_begin_object(w);

@@ -366,13 +366,18 @@ static void specs_are_compared_member_by_member(void **state)
 }
 
 #define KEY(name, value) "\"kube-arbitrator.io/" name "\":\"" value "\""
-#define PLACED \
+#define PLACED_OF(uid) \
 	KEY("placement", \
-		"{\\\"placement\\\":{\\\"state\\\":\\\"Placed\\\",\\\"attempt\\\":2},\\\"backend\\\":\\\"Gates\\\"}")
-#define IN_QUEUE \
+		"{\\\"placement\\\":{\\\"state\\\":\\\"Placed\\\",\\\"attempt\\\":2},\\\"backend\\\":\\\"Gates\\\"" uid \
+		"}")
+#define OF(uid) ",\\\"uid\\\":\\\"" uid "\\\""
+#define PLACED PLACED_OF(OF("u"))
+#define IN_QUEUE_OF(uid) \
 	KEY("queue-status", \
 		"{\\\"phase\\\":\\\"Failed\\\",\\\"running\\\":7,\\\"members\\\":3,\\\"position\\\":4,\\\"admittedQueue\\\":\\\"a\\\"," \
-		"\\n\\\"conditions\\\":[{\\\"type\\\":\\\"Admitted\\\",\\\"status\\\":\\\"True\\\"}]}")
+		"\\n\\\"conditions\\\":[{\\\"type\\\":\\\"Admitted\\\",\\\"status\\\":\\\"True\\\"}]" uid \
+		"}")
+#define IN_QUEUE IN_QUEUE_OF(OF("u"))
 #define SHOWN "\"phase\":\"Running\",\"running\":2"
 #define OURS \
 	SHOWN ",\"position\":1,\"members\":9,\"conditions\":[{\"type\":\"Scheduled\",\"status\":\"True\"}]"
@@ -388,8 +393,12 @@ static const struct {
 	{ "annotations_may_be_missing", "", SHOWN, " 0  Running 2 0 0  0 +" },
 	{ "annotation_that_is_no_json_is_as_if_it_were_missing", KEY("placement", "Placed") "," IN_QUEUE,
 		SHOWN, " 0  Running 2 3 4 a 1 +" },
-	{ "annotation_of_other_types_too", PLACED "," KEY("queue-status", "{\\\"members\\\":[]}"), SHOWN,
+	{ "annotation_of_other_types_too", PLACED "," KEY("queue-status", "{\\\"members\\\":[]" OF("u") "}"),
+		SHOWN, "Placed 2 Gates Running 2 0 0  0 +" },
+	{ "what_was_copied_from_another_group_does_not_count", PLACED "," IN_QUEUE_OF(OF("x")), SHOWN,
 		"Placed 2 Gates Running 2 0 0  0 +" },
+	{ "nor_does_its_placement", PLACED_OF(OF("x")) "," IN_QUEUE, SHOWN, " 0  Running 2 3 4 a 1 +" },
+	{ "nor_what_names_no_group", PLACED_OF("") "," IN_QUEUE_OF(""), SHOWN, " 0  Running 2 0 0  0 +" },
 	{ "placement_that_is_kept_shows_that_the_crd_is_ours", IN_QUEUE,
 		SHOWN ",\"placement\":{\"state\":\"Satisfied\"}", "Satisfied 0  Running 2 0 0  0" },
 };
@@ -446,10 +455,10 @@ static void annotations_say_what_the_status_did(void **state)
 	(void)state;
 	snprintf(json, sizeof(json), "{" META "},\"spec\":{},\"status\":{%s}}", status);
 	before = group_of(json);
-	texts = kar_pg_kept(&before->status, &a);
+	texts = kar_pg_kept(before, &before->status, &a);
 	assert_string_equal(texts.texts[0],
 		"{\"placement\":{\"state\":\"Placed\",\"attempt\":2,\"cause\":\"\\\"x\\\", {y}\",\"plan\":[{\"role\":\"p\",\"nodes\":\"n1*2\"}],\"domains\":[{\"label\":\"r\",\"value\":\"r1\",\"required\":true}]},\n"
-		"\"backend\":\"Gates\"}");
+		"\"backend\":\"Gates\",\n\"uid\":\"u\"}");
 	assert_string_equal(texts.texts[2], "Placing: 0/2 members bound");
 	snprintf(json, sizeof(json),
 		"{" META
