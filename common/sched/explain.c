@@ -451,7 +451,7 @@ struct kar_sched_why kar_sched_explain(struct kar_sched *s, const struct kar_gan
 	if (!has_nodes(s))
 		kar_buf_puts(&text, "the cluster has no nodes");
 	else if (is_bounded(gang) && t.domain == SCHED_NONE)
-		kar_buf_printf(&text, "no node has label %s", narrowest(gang));
+		sched_explain_no_domain(s, gang, &text);
 	else
 		explain(&t, names, &why, &text);
 	why.text = bound(&text, a);

@@ -375,6 +375,9 @@ struct sched_largest {
 	int64_t unlabelled; /* nodes in none */
 };
 struct sched_largest sched_largest_domain(struct kar_sched *s, const struct kar_gang *gang) KAR_NONNULL;
+/* Which label keeps all nodes out of the required level: no node is in a domain of that. */
+void sched_explain_no_domain(struct kar_sched *s, const struct kar_gang *gang,
+	struct kar_buf *out) KAR_NONNULL;
 enum { SCHED_WHY_BYTES = 513 }; /* of a text, NUL included */
 /* kar_sched_explain_empty() of a gang that requires one domain. */
 struct kar_sched_why sched_explain_largest(struct kar_sched *s, const struct kar_gang *gang,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/base/text.h"
+#include "common/sched/amounts.h"
 
 enum { DOMAINS_TRIED = 8 };
 
@@ -198,19 +199,27 @@ static int64_t missing_in(const struct kar_sched *s, const struct kar_role *role
 	return left > 0 ? left : 0;
 }
 
-/* Do all roles together ask for more of a resource than the domain has? */
-static bool exceeds(const struct kar_sched *s, const struct kar_gang *gang, const struct sched_key *k,
+static int64_t offered_in(const struct kar_sched *s, const struct sched_key *k, uint32_t domain,
+	uint32_t resource)
+{
+	int64_t all = 0;
+
+	for (uint32_t i = k->first[domain]; i != SCHED_NONE; i = k->next[i])
+		all += sched_allocatable(s, i, resource);
+	return all;
+}
+
+/* A resource of which all roles together ask for more than the domain has; SCHED_NONE: there is none. */
+static uint32_t exceeded_in(const struct kar_sched *s, const struct kar_gang *gang, const struct sched_key *k,
 	uint32_t domain)
 {
 	for (uint32_t r = 0; gang->n_roles > 1 && r < s->n_resources; r++) {
-		int64_t left = sched_asked_in_all(s, gang, r);
+		int64_t asked = sched_asked_in_all(s, gang, r);
 
-		for (uint32_t i = k->first[domain]; i != SCHED_NONE && left > 0; i = k->next[i])
-			left -= sched_allocatable(s, i, r);
-		if (left > 0)
-			return true;
+		if (asked > 0 && offered_in(s, k, domain, r) < asked)
+			return r;
 	}
-	return false;
+	return SCHED_NONE;
 }
 
 static int64_t count_unlabelled(const struct kar_sched *s, const struct sched_key *k)
@@ -240,7 +249,7 @@ struct sched_largest sched_largest_domain(struct kar_sched *s, const struct kar_
 		}
 		if (k->first[d] == SCHED_NONE)
 			continue;
-		out.fits |= !missing && !exceeds(s, gang, k, d);
+		out.fits |= !missing && exceeded_in(s, gang, k, d) == SCHED_NONE;
 		if (holds < out.holds ||
 			(holds == out.holds && strcmp(k->values[d], k->values[out.domain]) > 0))
 			continue;
@@ -260,27 +269,115 @@ static int64_t needed(const struct kar_gang *gang)
 	return n;
 }
 
+/* The number of the first label of the path that the node has not; .n_labels: it has all. */
+static uint32_t first_missing(const struct sched_key *k, const struct sched_node *node)
+{
+	uint32_t i = 0;
+
+	while (i < k->n_labels && sched_label(node, k->labels[i]))
+		i++;
+	return i;
+}
+
+/* "; 3 nodes have no label a or b": each of them lacks one of these first. */
+static void put_unlabelled(const struct kar_sched *s, const struct sched_key *k, int64_t n,
+	struct kar_buf *out)
+{
+	bool lacks[KAR_SCHED_LEVELS + 1] = { false }, more = false;
+
+	if (!n)
+		return;
+	for (uint32_t i = 0; i < s->n_nodes; i++) {
+		if (s->nodes[i].known)
+			lacks[first_missing(k, &s->nodes[i])] = true;
+	}
+	kar_buf_printf(out, "; %" PRId64 " node%s no label ", n, n == 1 ? " has" : "s have");
+	for (uint32_t i = 0; i < k->n_labels; i++) {
+		if (!lacks[i])
+			continue;
+		kar_buf_printf(out, "%s%s", more ? " or " : "", k->labels[i]);
+		more = true;
+	}
+}
+
+void sched_explain_no_domain(struct kar_sched *s, const struct kar_gang *gang, struct kar_buf *out)
+{
+	const struct sched_key *k = &s->keys[sched_key(s, gang->topology.labels, gang->topology.required)];
+	uint32_t depth = 0;
+	bool some = false;
+
+	for (uint32_t i = 0; i < s->n_nodes; i++) {
+		uint32_t n = s->nodes[i].known ? first_missing(k, &s->nodes[i]) : 0;
+
+		depth = n > depth ? n : depth;
+	}
+	assert(depth < k->n_labels);
+	for (uint32_t i = 0; i < s->n_nodes; i++)
+		some |= s->nodes[i].known && sched_label(&s->nodes[i], k->labels[depth]);
+	kar_buf_printf(out, "no node%s%s has label %s", some ? " that has label " : "",
+		some ? k->labels[depth - 1] : "", k->labels[depth]);
+}
+
+/* The pods of each role fit, and not all together: of the domains with too little the one that has most; of equals the first by name. */
+static uint32_t most_of(const struct kar_sched *s, const struct sched_key *k, uint32_t r, int64_t asked)
+{
+	uint32_t best = SCHED_NONE;
+	int64_t most = -1;
+
+	for (uint32_t d = 0; d < k->n; d++) {
+		int64_t has = k->first[d] == SCHED_NONE ? INT64_MAX : offered_in(s, k, d, r);
+
+		if (has >= asked || has < most || (has == most && strcmp(k->values[d], k->values[best]) > 0))
+			continue;
+		most = has;
+		best = d;
+	}
+	return best;
+}
+
 /* No domain is large enough. */
+static const char *put_largest(const struct kar_sched *s, const struct kar_gang *gang,
+	const struct sched_largest *l, struct kar_buf *out)
+{
+	const struct sched_key *k = &s->keys[l->key];
+	const char *label = gang->topology.labels[gang->topology.required - 1], *path = k->values[l->domain];
+	uint32_t r = l->holds == needed(gang) && !l->fits ? exceeded_in(s, gang, k, l->domain) : SCHED_NONE;
+
+	if (r == SCHED_NONE) {
+		kar_buf_printf(out, "largest %s holds %" PRId64 " of %" PRId64 " pods on empty nodes (%s)",
+			label, l->holds, needed(gang), path);
+	} else {
+		const char *resource = s->resources[r].name;
+		int64_t asked = sched_asked_in_all(s, gang, r);
+		uint32_t d = most_of(s, k, r, asked);
+		char wants[KAR_AMOUNT_TEXT], has[KAR_AMOUNT_TEXT];
+
+		assert(d != SCHED_NONE);
+		path = k->values[d];
+		kar_buf_printf(out, "all pods together ask for %s %s, %s %s has %s",
+			kar_amount_text(resource, asked, true, wants), resource, label, path,
+			kar_amount_text(resource, offered_in(s, k, d, r), false, has));
+	}
+	put_unlabelled(s, k, l->unlabelled, out);
+	return path;
+}
+
 struct kar_sched_why sched_explain_largest(struct kar_sched *s, const struct kar_gang *gang,
 	struct kar_arena *a)
 {
 	const struct sched_largest l = sched_largest_domain(s, gang);
 	struct kar_sched_why why = { .placed = l.holds, .fits = l.fits, .unlabelled = l.unlabelled };
-	const char *label = gang->topology.labels[gang->topology.required - 1];
-	char text[SCHED_WHY_BYTES], nodes[SCHED_WHY_BYTES] = "";
+	struct kar_buf out = { 0 };
+	char text[SCHED_WHY_BYTES];
 
 	if (l.domain == SCHED_NONE) {
 		why.placed = 0;
-		kar_text_printf(text, sizeof(text), "no node has label %s", label);
+		sched_explain_no_domain(s, gang, &out);
 	} else {
-		why.domain = kar_arena_printf(a, "%s", s->keys[l.key].values[l.domain]);
-		if (l.unlabelled)
-			kar_text_printf(nodes, sizeof(nodes), "; %" PRId64 " node%s no label %s",
-				l.unlabelled, l.unlabelled == 1 ? " has" : "s have", label);
-		kar_text_printf(text, sizeof(text),
-			"largest %s holds %" PRId64 " of %" PRId64 " pods on empty nodes (%s)%s", label,
-			l.holds, needed(gang), why.domain, nodes);
+		why.domain = kar_arena_printf(a, "%s", put_largest(s, gang, &l, &out));
 	}
+	kar_text_printf(text, sizeof(text), "%s", kar_buf_cstr(&out));
+	kar_buf_release(&out);
 	why.text = kar_arena_printf(a, "%s", text);
 	return why;
 }

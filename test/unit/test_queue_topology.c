@@ -86,7 +86,7 @@ static const struct {
 	{ "larger_gang_larger_rack", { RACKS }, 3, REQUIRED("rack"), PLACED,
 		DOMAIN("b2", MUST) "," RACK("1", MUST) "]" },
 	{ "racks_of_one_name_are_not_one_rack", { RACKS }, 4, REQUIRED("rack"), REFUSED("Infeasible"),
-		"largest e.x/rack holds 3 of 4 pods on empty nodes (b2/1); 1 node has no label e.x/rack" },
+		"largest e.x/rack holds 3 of 4 pods on empty nodes (b2/1); 1 node has no label e.x/block" },
 	{ "of_equal_racks_the_first_by_name", { LEVEL("e.x/block") }, 4, REQUIRED("block"),
 		REFUSED("Infeasible"), "largest e.x/block holds 3 of 4 pods on empty nodes (b1)" },
 	{ "preferred_binds_nobody", { RACKS }, 2, PREFERRED("rack"), PLACED,

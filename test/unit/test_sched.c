@@ -189,6 +189,48 @@ static void gangs_are_placed_or_explained(void **state)
 	assert_int_equal(failed, 0);
 }
 
+static const struct {
+	const char *name, *nodes, *gang, *text;
+} never[] = {
+	{ "wider_label_is_missing", "a cpu=1 @rack=1; b cpu=1 @rack=2",
+		"w 1xcpu=1 | topology block/rack required", "no node has label block" },
+	{ "each_label_is_there_and_not_on_one_node", "a cpu=1 @rack=1; b cpu=1 @block=1",
+		"w 1xcpu=1 | topology block/rack required", "no node that has label block has label rack" },
+	{ "nodes_lack_the_wider_label", "a cpu=1 @block=1 @rack=1; b cpu=4 @rack=2",
+		"w 4xcpu=1 | topology block/rack required",
+		"largest rack holds 1 of 4 pods on empty nodes (1/1); 1 node has no label block" },
+	{ "others_another_one", "a cpu=1 @block=1 @rack=1; b cpu=4 @rack=2; c cpu=4 @block=1",
+		"w 4xcpu=1 | topology block/rack required",
+		"largest rack holds 1 of 4 pods on empty nodes (1/1); 2 nodes have no label block or rack" },
+	{ "roles_fit_one_by_one_and_not_together", "a cpu=8 @rack=1; b cpu=6 @rack=1; c cpu=12 @rack=2",
+		"w 4xcpu=2; v 4xcpu=2 | topology rack required",
+		"all pods together ask for 16 cpu, rack 1 has 14" },
+	{ "of_equal_racks_the_first", "a cpu=8 @rack=2; b cpu=8 @rack=1",
+		"w 4xcpu=2; v 4xcpu=2 | topology rack required",
+		"all pods together ask for 16 cpu, rack 1 has 8" },
+};
+
+static void gangs_that_no_domain_could_hold_say_why(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(never); i++) {
+		struct kar_sched *s = kar_sched_new(NULL);
+		struct kar_arena a = { 0 };
+		struct kar_sched_why why;
+		struct words_gang g;
+
+		words_nodes(s, &a, never[i].nodes);
+		words_gang(s, &a, never[i].gang, &g);
+		assert_false(kar_sched_feasible(s, &g.gang));
+		why = kar_sched_explain_empty(s, &g.gang, g.names, &a);
+		if (strcmp(why.text, never[i].text) != 0)
+			fail_msg("%s: want '%s', got '%s'", never[i].name, never[i].text, why.text);
+		words_gang_put(s, &g);
+		kar_arena_release(&a);
+		kar_sched_free(s);
+	}
+}
+
 /* What was placed and taken back does not decide which of equal nodes is next. */
 static void equal_nodes_are_filled_by_name(void **state)
 {
@@ -302,6 +344,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gangs_are_placed_or_explained),
+		cmocka_unit_test(gangs_that_no_domain_could_hold_say_why),
 		cmocka_unit_test(equal_nodes_are_filled_by_name),
 		cmocka_unit_test(work_is_proportional_to_the_change),
 		cmocka_unit_test(resources_of_pods_use_up_nothing),
