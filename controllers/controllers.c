@@ -95,6 +95,7 @@ struct kar_manager *kar_controllers_new(struct kar_loop *l, struct kar_client *c
 	p->ns = o->ns;
 	kar_stores_init(&p->stores, p->strings);
 	p->stores.default_queue = p->settings.default_queue;
+	kar_preemptible_set(p->stores.preemptible, p->settings.preemptible);
 	kar_stores_list(&p->stores, p->caches);
 	if (o->settings.gang_backend != KAR_GANGS_BY_GATES)
 		p->native = kar_native_probe_new(l, client, kar_native_interval(&o->settings),

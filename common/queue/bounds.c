@@ -229,7 +229,7 @@ static bool is_kept_off(struct q_pass *p, struct q_group *g)
 {
 	const struct q_ask ask = q_ask_pods(p, g, g->st.n_kept, g->st.n_kept + 1);
 
-	return q_awaits_room(p) && (!p->plan.leaving || q_may_stray(p, &ask));
+	return q_awaits_room(p) && (!q_leaves(p) || q_may_stray(p, &ask));
 }
 
 static bool runs(const struct q_group *g)

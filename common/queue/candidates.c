@@ -365,6 +365,8 @@ bool q_may_find(struct taking *t, enum q_way way)
 		return t->taker->queue->live > 0;
 	if (way == Q_END_HOLDS)
 		return p->plan.n_holding > 0;
+	if (way == Q_TAKE_FOREIGN)
+		return q_may_use_foreign(p, t->taker) && !q_is_admitted(t->taker);
 	if (way == Q_TAKE_EXTRAS &&
 		(t->taker->queue->extras > 0 || (p->plan.extras > 0 && t->taker->kind->n_rows)))
 		return true;

@@ -1,5 +1,5 @@
 /*
- * candidates - what a group that does not fit takes from others, while that is found out; private to preempt.c and candidates.c.
+ * candidates - what a group that does not fit takes from others, while that is found out; private to preempt.c, candidates.c and foreign_take.c.
  */
 #ifndef KAR_QUEUE_CANDIDATES_H
 #define KAR_QUEUE_CANDIDATES_H
@@ -42,5 +42,10 @@ struct taking {
 struct q_group *q_best_victim(struct taking *t, enum q_way way) KAR_NONNULL;
 /* False: q_best_victim() would find nobody, as things are. */
 bool q_may_find(struct taking *t, enum q_way way) KAR_NONNULL;
+
+/* --- preempt.c: does it fit when these are gone? What is short is in it then. */
+bool q_taker_fits(struct taking *t) KAR_NONNULL;
+/* --- foreign_take.c: pods of no queue go until it fits; false: that is not enough, and none goes. */
+bool q_take_foreign(struct taking *t) KAR_NONNULL;
 
 #endif

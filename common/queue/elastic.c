@@ -306,7 +306,7 @@ bool q_raise(struct q_pass *p)
 	struct q_group **all = kar_arena_alloc(p->arena, p->plan.n_raised + 1, sizeof(struct q_group *));
 	int32_t *d = kar_arena_alloc(p->arena, p->plan.n_raised + 1, sizeof(*d));
 	uint32_t n = 0;
-	bool withdrawn = false, lingers, may_wait = p->plan.n_raised && (p->plan.leaving || q_awaits_room(p));
+	bool withdrawn = false, lingers, may_wait = p->plan.n_raised && (q_leaves(p) || q_awaits_room(p));
 
 	for (uint32_t i = 0; i < p->plan.n_live && may_wait; i++) {
 		struct q_group *g = p->plan.live[i];

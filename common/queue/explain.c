@@ -84,7 +84,8 @@ static const char *name_stopping(const struct q_pass *p, const struct q_group *g
 {
 	const struct q_group *v = next_stopping(p, g, NULL);
 	const char *text = NULL;
-	int64_t n = v ? 0 : p->plan.leaving;
+	const char *foreign = q_name_foreign(p, g);
+	int64_t n = v || foreign ? 0 : p->plan.leaving;
 
 	for (int named = 0; v && named < 3; named++) {
 		text = text ? Q_TEXT(p, "%s, %d of %s/%s", text, (int)v->n_gone, v->in->ns, v->in->name)
@@ -92,6 +93,8 @@ static const char *name_stopping(const struct q_pass *p, const struct q_group *g
 		n += v->n_gone;
 		v = next_stopping(p, g, v);
 	}
+	if (foreign)
+		return text ? Q_TEXT(p, "%s, %s", text, foreign) : foreign;
 	return Q_TEXT(p, "%s %s", text ? text : count_pods(p, n), n == 1 ? "is" : "are");
 }
 

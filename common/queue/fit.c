@@ -21,7 +21,7 @@ enum q_fit q_admit(struct q_pass *p, struct q_group *g, struct q_short *s)
 		admit(p, g, &st, true);
 		return Q_AT_ONCE;
 	}
-	if (g->in->takes_nothing || !p->plan.leaving || !q_place(p, &ask, Q_FUT, &st)) {
+	if (g->in->takes_nothing || !q_leaves(p) || !q_place(p, &ask, Q_FUT, &st)) {
 		s->nodes = !s->cluster;
 		return Q_NO;
 	}
@@ -44,7 +44,7 @@ static bool is_new(const struct q_group *g)
 
 bool q_is_behind_question(const struct q_pass *p, const struct q_group *g, bool at_once)
 {
-	return p->plan.n_held_back && is_new(g) && (!at_once || p->plan.frees);
+	return p->plan.asks_first && is_new(g) && (!at_once || p->plan.frees);
 }
 
 bool q_awaits_needs(struct q_pass *p, struct q_group *g)
@@ -82,12 +82,13 @@ static bool frees_a_slot(const struct q_victim *victims, uint32_t n)
 	return any;
 }
 
-void q_note_victims(struct q_pass *p, struct q_group *g, const struct q_victim *victims, uint32_t n)
+void q_note_victims(struct q_pass *p, struct q_group *g, const struct q_victim *victims, uint32_t n,
+	bool foreign)
 {
 	struct q_state st = g->st;
 
-	if (p->round.trial || !is_new(g) || !takes_from_old(victims, n) ||
-		!(g->in->asks || p->plan.n_held_back))
+	if (p->round.trial || !is_new(g) || !(foreign || takes_from_old(victims, n)) ||
+		!(g->in->asks || p->plan.asks_first))
 		return;
 	for (uint32_t i = 0; i < n; i++) {
 		p->plan.held_back = kar_arena_grow(p->arena, p->plan.held_back, p->plan.n_held_back,
@@ -114,7 +115,7 @@ static void take_back(struct q_pass *p, struct q_group *g)
 
 bool q_hold_back(struct q_pass *p)
 {
-	for (uint32_t i = 0; i < p->in->n_line && (p->plan.n_held_back || p->plan.guessed); i++) {
+	for (uint32_t i = 0; i < p->in->n_line && (p->plan.asks_first || p->plan.guessed); i++) {
 		struct q_group *g = p->in->line[i];
 		bool awaits = g->st.awaits && g->st.standing != KAR_QUEUE_WAITING;
 
@@ -130,5 +131,5 @@ bool q_hold_back(struct q_pass *p)
 		q_retake(p, v->group, &v->group->st, &v->before);
 		q_set(p, v->group, &v->before);
 	}
-	return p->plan.n_held_back || p->plan.guessed;
+	return p->plan.asks_first || p->plan.guessed;
 }

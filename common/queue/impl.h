@@ -11,6 +11,7 @@
  *   places.c      spots, the two views, expected pods       shortage.c    room that is short
  *   fit.c         admission where there is room             never.c       what cannot be had at all
  *   recheck.c     KEEP and SHED                             bounds.c      why an elastic group has no more pods
+ *   foreign.c     pods of no queue that leave               foreign_take.c  which of them go for a group
  *   edited.c      whether edited templates are let in      joining.c     members of others beyond the minimum
  *   reserve.c     RESERVE: room comes together for a head   texts.c, estimate.c, results.c   amounts; starts; statuses
  *
@@ -93,6 +94,7 @@ struct q_mark {
 	size_t sched;
 	uint32_t log, change, freed;
 	struct q_expected_list expected;
+	struct q_foreign foreign;
 };
 struct q_mark q_mark(struct q_pass *p) KAR_NONNULL;
 void q_undo(struct q_pass *p, struct q_mark m) KAR_NONNULL;
@@ -180,6 +182,29 @@ void q_settle_expected(struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
 /* There are none, until the mark before is undone. */
 void q_forget_expected(struct q_pass *p) KAR_NONNULL;
 
+/* --- foreign.c, foreign_take.c: pods of no queue that may be evicted, by their numbers */
+void q_foreign_copy(struct q_pass *p)
+	KAR_NONNULL; /* the list is a new one, to be changed: an older one can be restored */
+void q_foreign_goes(struct q_pass *p, uint32_t i, const struct q_group *taker) KAR_NONNULL;
+void q_foreign_stays(struct q_pass *p, uint32_t i) KAR_NONNULL;
+bool q_foreign_goes_before(const struct q_pass *p, const struct q_group *g,
+	uint32_t i) KAR_NONNULL;                    /* @g does, by priority */
+void q_foreign_begin(struct q_pass *p) KAR_NONNULL; /* those that stop leave in the view `fut` */
+/* Such pods may make room for @g, if there are some. */
+bool q_may_use_foreign(const struct q_pass *p, const struct q_group *g) KAR_NONNULL;
+/* What those have that stop, or may go for @g if need be; in the arena. */
+int64_t *q_yielded_to(const struct q_pass *p, const struct q_group *g) KAR_NONNULL KAR_RETNN;
+/* The engine has those that are young and of a lower priority than @g as gone (@sign 1), or back; false: there are none. */
+bool q_lift_young(struct q_pass *p, const struct q_group *g, int32_t sign) KAR_NONNULL;
+/* Some of them go for the group. */
+bool q_foreign_goes_for(const struct q_pass *p, const struct q_group *g) KAR_NONNULL;
+/* Who goes for groups that have no claim any more stays. */
+void q_foreign_settle(struct q_pass *p) KAR_NONNULL;
+/* "pods n/a, n/b and 2 more of no queue are", of those that leave for @g or stopped before; NULL: there are none. */
+const char *q_name_foreign(const struct q_pass *p, const struct q_group *g) KAR_NONNULL;
+/* ", PodDisruptionBudget n/b keeps pod n/a of no queue", if @g would have room without that; else "". */
+const char *q_name_kept(struct q_pass *p, struct q_group *g) KAR_NONNULL KAR_RETNN;
+
 /* --- the steps; true: something has changed */
 bool q_keep(struct q_pass *p) KAR_NONNULL;
 bool q_shed(struct q_pass *p) KAR_NONNULL;
@@ -233,11 +258,11 @@ bool q_may_find_victims(struct q_pass *p, struct q_group *g) KAR_NONNULL;
 /* Some that make @g fit have gone, and it is admitted or reserves; or nothing has changed. */
 bool q_take_from_others(struct q_pass *p, struct q_group *g) KAR_NONNULL;
 /*
- * @victims go for @g, which has been let in. If it asks, or is behind somebody who does, that is so in this pass alone:
+ * @victims, and (@foreign) pods of no queue, go for @g, which has been let in. If it asks, or is behind somebody who does, that is so in this pass alone:
  * nobody behind it finds their room, and in the end q_hold_back() makes it as it was.
  */
-void q_note_victims(struct q_pass *p, struct q_group *g, const struct q_victim *victims,
-	uint32_t n) KAR_NONNULL;
+void q_note_victims(struct q_pass *p, struct q_group *g, const struct q_victim *victims, uint32_t n,
+	bool foreign) __attribute__((nonnull(1, 2)));
 /* A group that is let in now has its room in this pass alone. */
 bool q_is_behind_question(const struct q_pass *p, const struct q_group *g, bool at_once) KAR_NONNULL;
 /* Likewise, because what a pod of it, or of a group that starts with it, needs is not known. */

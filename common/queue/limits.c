@@ -27,6 +27,14 @@ static bool somebody_lacks_a_place(const struct q_pass *p)
 	return p->memo->lacks_place;
 }
 
+static int64_t foreign_seen(const struct q_pass *p, const struct q_ask *ask, uint32_t r, enum q_view view)
+{
+	if (view == Q_FUT || !p->plan.foreign.n)
+		return q_foreign(p, r);
+	return p->in->foreign[r] -
+		(!ask->extra && q_may_use_foreign(p, ask->group) ? p->plan.foreign.soon[r] : 0);
+}
+
 /*
  * The resources of which the sum over all nodes has too little. Into *@refused those that refuse the ask: where guarantees of others, or
  * room for pods that have no place yet, must stay free, or nodes are not looked at. Else the nodes decide.
@@ -42,7 +50,8 @@ static uint64_t short_in_cluster(const struct q_pass *p, const struct q_ask *ask
 
 		if (ask->needs[r] <= 0)
 			continue;
-		sum = q_add(q_add(p->in->foreign[r], q_seen(&p->in->root->sum[r], view)), ask->needs[r]);
+		sum = q_add(q_add(foreign_seen(p, ask, r, view), q_seen(&p->in->root->sum[r], view)),
+			ask->needs[r]);
 		if (q_add(sum, lock) <= p->in->alloc[r])
 			continue;
 		all |= (uint64_t)1 << r;
@@ -157,7 +166,7 @@ static int64_t guaranteed_to_others(const struct q_pass *p, const struct q_queue
 
 static bool fits_empty_rows(const struct q_pass *p, const struct q_group *g)
 {
-	const int64_t *m = g->kind->minimum;
+	const int64_t *m = g->kind->minimum, *yielded = q_yielded_to(p, g);
 
 	for (uint32_t r = 0; r < p->in->n_resources; r++) {
 		int64_t others;
@@ -168,7 +177,7 @@ static bool fits_empty_rows(const struct q_pass *p, const struct q_group *g)
 			if (m[r] > q_limit(q, r, g))
 				return false;
 		}
-		others = q_add(p->in->foreign[r], guaranteed_to_others(p, g->queue, r));
+		others = q_add(p->in->foreign[r] - yielded[r], guaranteed_to_others(p, g->queue, r));
 		if (!p->in->snapshot->no_nodes && q_add(m[r], others) > p->in->alloc[r])
 			return false;
 	}

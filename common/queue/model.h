@@ -166,10 +166,11 @@ struct q_group {
 /* The ways in which a group that does not fit takes room from others (docs/design/queue.md, 6). */
 enum q_way {
 	Q_NO_WAY,
-	Q_END_HOLDS,   /* room for members to come ends: nobody loses a pod */
-	Q_TAKE_EXTRAS, /* b: pods beyond the minima, of queues above their share */
-	Q_RECLAIM,     /* c: whole groups of queues above their rights, for the right of its own queue */
-	Q_PREEMPT,     /* d: whole groups of lower priority in its own queue */
+	Q_END_HOLDS,    /* room for members to come ends: nobody loses a pod */
+	Q_TAKE_EXTRAS,  /* b: pods beyond the minima, of queues above their share */
+	Q_RECLAIM,      /* c: whole groups of queues above their rights, for the right of its own queue */
+	Q_PREEMPT,      /* d: whole groups of lower priority in its own queue */
+	Q_TAKE_FOREIGN, /* e: pods of no queue (foreign.c) */
 };
 
 /* Who goes for another group, in which way, and what it was before. */
@@ -250,6 +251,16 @@ struct q_input {
 	uint32_t kind_slots;
 };
 
+/* What leaves of struct kar_queue_snapshot.preemptible. The arrays are never changed once others can see them: an older one can be restored. */
+struct q_foreign {
+	uint32_t *
+		takers; /* per pod: the group for which it goes; KAR_QUEUE_NONE: it stays, or stopped before */
+	bool *gone;     /* per pod: it leaves */
+	int64_t *freed; /* per resource: what all that leave have */
+	int64_t *soon;  /* of these, those that are gone soon */
+	uint32_t n;     /* how many leave */
+};
+
 /* What has been decided so far, and what follows from it: q_set() alone changes a group, and q_undo() takes that back. */
 struct q_plan {
 	struct q_group **live; /* groups that are, or were in this pass, admitted or reserving */
@@ -266,6 +277,7 @@ struct q_plan {
 	uint32_t n_raised;  /* rises by EXTRAS and REBALANCE, for their order */
 	/* Taken in the engine, as far as nobody was placed there who goes before them. */
 	struct q_expected_list expected;
+	struct q_foreign foreign;
 	/* The reservation of the head of the cluster. */
 	struct q_reserved *reserved;
 	struct kar_table reserved_at; /* the nodes of these */
@@ -274,10 +286,10 @@ struct q_plan {
 	int64_t left_before;  /* .leaving when the reservation was looked at; INT64_MAX: there is none */
 	int32_t *kept_before; /* by group: pods that stayed then */
 	uint32_t n_reserved;
-	uint32_t n_held_back; /* of .held_back; 0: nobody asks */
+	uint32_t n_held_back; /* of .held_back */
 	/* Who goes for those who ask, and for others behind them, in the order of the pass. */
 	struct q_victim *held_back;
-	struct q_group *asks_first; /* of those who ask */
+	struct q_group *asks_first; /* of those who ask; NULL: nobody does */
 	bool guessed;               /* somebody was let in for this pass alone, as its needs are not known */
 	bool frees;                 /* of those who ask, some have room that is free at once */
 };
@@ -287,9 +299,11 @@ struct q_round {
 	/* Names of the state of all groups, and of what has come free: new with each change, and the old one after q_undo(). */
 	uint32_t change, freed, changes;
 	uint32_t step;
-	uint32_t tried;   /* the number of this round of GANGS: what was tried before is forgotten */
-	bool trial;       /* q_would_let_in() runs: nothing is found out about units */
-	bool ignore_time; /* a dry run: nothing is frozen or protected */
+	uint32_t tried;      /* the number of this round of GANGS: what was tried before is forgotten */
+	bool trial;          /* q_would_let_in() runs: nothing is found out about units */
+	bool ignore_time;    /* a dry run: nothing is frozen or protected */
+	bool ignore_budgets; /* likewise: pods of no queue go whatever keeps them */
+	bool early; /* what the view `now` is asked for may wait for pods of no queue that are gone soon */
 };
 
 /* What is found out when it is first asked for, and changes no decision: who only asks may fill it in. */
@@ -366,6 +380,18 @@ static inline int32_t q_kept(const struct q_group *g)
 static inline int32_t q_extras(const struct q_group *g)
 {
 	return q_is_admitted(g) && g->in->elastic && g->st.n_kept > g->min ? g->st.n_kept - g->min : 0;
+}
+
+/* Bound pods leave. */
+static inline bool q_leaves(const struct q_pass *p)
+{
+	return p->plan.leaving || p->plan.foreign.n;
+}
+
+/* What pods of no queue have that stay, in the view `fut`. */
+static inline int64_t q_foreign(const struct q_pass *p, uint32_t r)
+{
+	return p->in->foreign[r] - (p->plan.foreign.n ? p->plan.foreign.freed[r] : 0);
 }
 
 static inline int64_t q_used(const struct q_queue *q, uint32_t r)

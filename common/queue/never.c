@@ -120,6 +120,7 @@ static int64_t guaranteed_to_others(const struct q_queue *leaf, uint32_t r)
 /* The cluster would do with nothing managed on it, were it not for guarantees of others. */
 static struct q_why why_never_for_guarantees(const struct q_pass *p, const struct q_ask *ask)
 {
+	const int64_t *yielded = q_yielded_to(p, ask->group);
 	struct q_lack worst = { 0 };
 
 	for (uint32_t r = 0; r < p->in->n_resources && p->in->has_guarantees && !p->in->snapshot->no_nodes;
@@ -128,7 +129,7 @@ static struct q_why why_never_for_guarantees(const struct q_pass *p, const struc
 			.number = r,
 			.wanted = ask->needs[r],
 			.limit = p->in->alloc[r],
-			.free = q_sub(p->in->alloc[r], p->in->foreign[r]) };
+			.free = q_sub(p->in->alloc[r], p->in->foreign[r] - yielded[r]) };
 
 		if (l.wanted > 0 && l.wanted > l.free)
 			return (struct q_why){ 0 };

@@ -106,12 +106,12 @@ static bool place_now(struct q_pass *p, const struct wish *w, struct kar_placeme
 	struct q_overlap o = { 0 };
 	bool fits;
 
-	if (p->plan.leaving) {
+	if (q_leaves(p)) {
 		q_find_overlap(p, &o);
 		q_switch_view(p, &o, 1);
 	}
 	fits = kar_sched_place(p->in->snapshot->sched, &w->gang, p->arena, out);
-	if (p->plan.leaving)
+	if (q_leaves(p))
 		q_switch_view(p, &o, -1);
 	return fits;
 }
@@ -123,8 +123,10 @@ static bool find_places(struct q_pass *p, const struct q_ask *ask, const struct 
 
 	if (binds)
 		q_reserve_room(p, 1);
+	p->round.early = !ask->extra && q_may_use_foreign(p, ask->group);
 	fits = view == Q_NOW ? place_now(p, w, out)
 			     : kar_sched_place(p->in->snapshot->sched, &w->gang, p->arena, out);
+	p->round.early = false;
 	if (binds)
 		q_reserve_room(p, -1);
 	return fits;
@@ -151,6 +153,19 @@ static bool find_places_beside_expected(struct q_pass *p, const struct q_ask *as
 	return true;
 }
 
+/* Of a claim for which pods of no queue have left: others are in their room already, and the scheduler preempts these for its pods. */
+static bool find_places_of_young(struct q_pass *p, const struct q_ask *ask, const struct wish *w,
+	enum q_view view, struct kar_placement *out)
+{
+	bool fits;
+
+	if (ask->group->in->standing != KAR_QUEUE_RESERVING || !q_lift_young(p, ask->group, 1))
+		return false;
+	fits = find_places(p, ask, w, view, out);
+	q_lift_young(p, ask->group, -1);
+	return fits;
+}
+
 bool q_place(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct q_state *st)
 {
 	struct kar_placement out;
@@ -161,7 +176,8 @@ bool q_place(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct
 		return true;
 	}
 	make_wish(p, ask, &w);
-	if (!find_places_beside_expected(p, ask, &w, view, &out))
+	if (!find_places_beside_expected(p, ask, &w, view, &out) &&
+		!find_places_of_young(p, ask, &w, view, &out))
 		return false;
 	for (uint32_t i = 0; i < w.gang.n_roles; i++)
 		push_places(p, &out, i, i, view == Q_FUT, st);
@@ -422,6 +438,7 @@ void q_nodes_begin(struct q_pass *p)
 {
 	for (uint32_t i = 0; i < p->in->snapshot->n_groups && !p->in->snapshot->no_nodes; i++)
 		q_lift_gone(p, &p->in->groups[i]);
+	q_foreign_begin(p);
 	for (uint32_t i = 0; i < p->in->n_line; i++) {
 		if (q_is_admitted(p->in->line[i]))
 			seat(p, p->in->line[i]);

@@ -103,6 +103,8 @@ static void finish(struct q_pass *p, struct kar_queue_result *out)
 	out->groups = kar_arena_alloc(p->arena, p->in->snapshot->n_groups + 1, sizeof(*out->groups));
 	for (uint32_t i = 0; i < p->in->snapshot->n_groups; i++)
 		put_decision(p, &p->in->groups[i], &out->groups[i]);
+	q_foreign_settle(p);
+	out->takers = p->plan.foreign.takers;
 	q_judge_edits(p, out);
 	q_explain(p, out);
 	q_estimate(p, out);
@@ -170,6 +172,7 @@ void kar_queue_plan(const struct kar_queue_snapshot *s, kar_time now, struct kar
 	q_grow_members(p);
 	q_join(p);
 	if (q_hold_back(p)) { /* who asks is a head as before */
+		q_foreign_settle(p);
 		q_forget_heads(p);
 		q_reserve(p);
 	}

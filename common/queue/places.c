@@ -50,6 +50,12 @@ static void all_gone(struct q_pass *p, q_pod_visitor *visit, void *context)
 {
 	for (uint32_t i = 0; i < p->plan.n_gone; i++)
 		visit_gone(p, p->plan.gone[i], visit, context);
+	for (uint32_t i = 0; i < p->in->snapshot->n_preemptible && p->plan.foreign.n; i++) {
+		const struct kar_queue_preemptible *e = &p->in->snapshot->preemptible[i];
+
+		if (p->plan.foreign.gone[i] && !(e->soon && p->round.early))
+			visit(p, context, e->node, e->class, 1);
+	}
 }
 
 static void count_gone(struct q_pass *p, void *context, const char *node, kar_class class, int32_t n)
@@ -416,7 +422,7 @@ void q_lay_expected(struct q_pass *p)
 
 	if (p->in->snapshot->no_nodes || !p->in->snapshot->n_expected)
 		return;
-	if (p->plan.leaving) {
+	if (q_leaves(p)) {
 		q_find_overlap(p, &o);
 		q_switch_view(p, &o, 1);
 	}
@@ -424,7 +430,7 @@ void q_lay_expected(struct q_pass *p)
 		if (end_of(&p->in->snapshot->expected[i]) > p->in->now)
 			lay(p, &all, &p->in->snapshot->expected[i]);
 	}
-	if (p->plan.leaving)
+	if (q_leaves(p))
 		q_switch_view(p, &o, -1);
 	p->plan.expected = all;
 }

@@ -19,8 +19,7 @@ static bool fits_on_nodes(struct taking *t, bool beside_stranded)
 	return fits;
 }
 
-/* Does it fit when these are gone? */
-static bool fits(struct taking *t)
+bool q_taker_fits(struct taking *t)
 {
 	struct q_pass *p = t->pass;
 	bool all;
@@ -60,7 +59,7 @@ static bool take_by(struct taking *t, enum q_way way)
 {
 	t->way = Q_NO_WAY; /* what was known before may have been undone */
 	t->n_sources = 0;
-	while (!fits(t)) {
+	while (!q_taker_fits(t)) {
 		struct q_group *g = t->lacks.closed ? NULL : q_best_victim(t, way);
 		struct q_victim v;
 
@@ -107,7 +106,7 @@ static void give_back(struct taking *t)
 		q_set(t->pass, v.group, &v.before);
 		t->n_victims--;
 		memmove(&t->victims[i], &t->victims[i + 1], (t->n_victims - i) * sizeof(*t->victims));
-		if (fits(t) && is_lawful(t))
+		if (q_taker_fits(t) && is_lawful(t))
 			continue;
 		memmove(&t->victims[i + 1], &t->victims[i], (t->n_victims - i) * sizeof(*t->victims));
 		t->victims[i] = v;
@@ -132,7 +131,7 @@ static bool may_find_any(struct taking *t)
 {
 	return q_may_find(t, Q_END_HOLDS) || q_may_find(t, Q_TAKE_EXTRAS) ||
 		(may_evict(t->taker) && q_may_find(t, Q_RECLAIM)) ||
-		(may_evict_in_queue(t->taker) && q_may_find(t, Q_PREEMPT));
+		(may_evict_in_queue(t->taker) && q_may_find(t, Q_PREEMPT)) || q_may_find(t, Q_TAKE_FOREIGN);
 }
 
 bool q_may_find_victims(struct q_pass *p, struct q_group *g)
@@ -144,7 +143,7 @@ bool q_may_find_victims(struct q_pass *p, struct q_group *g)
 
 /*
  * Holds end, and extras are taken; if that is not enough, groups of other queues are reclaimed, or groups of its own queue preempted, or
- * both: the first that makes it fit. When groups of its own queue have gone, the queue may have a right to extras that it had not before.
+ * both: the first that makes it fit; last of all pods of no queue go. When groups of its own queue have gone, the queue may have a right to extras that it had not before.
  */
 static bool choose(struct taking *t)
 {
@@ -169,21 +168,22 @@ static bool choose(struct taking *t)
 		}
 		q_undo(t->pass, mark);
 		t->n_victims = n;
-		fits(t); /* what is short is that of before */
+		q_taker_fits(t); /* what is short is that of before */
 	}
-	return false;
+	return q_may_find(t, Q_TAKE_FOREIGN) && q_take_foreign(t);
 }
 
 bool q_may_take(const struct q_pass *p, const struct q_queue *leaf)
 {
-	return p->in->has_rights || (leaf->in && leaf->in->preempts) || p->plan.extras > 0;
+	return p->in->has_rights || (leaf->in && leaf->in->preempts) || p->plan.extras > 0 ||
+		p->in->snapshot->n_preemptible;
 }
 
 bool q_take_from_others(struct q_pass *p, struct q_group *g)
 {
 	struct taking t = { .pass = p, .taker = g };
 	struct q_mark mark;
-	bool extras = false, groups = false;
+	bool extras = false, groups = false, foreign;
 
 	t.ask = q_ask_of(p, g);
 	if (g->in->yields || !may_find_any(&t))
@@ -199,19 +199,20 @@ bool q_take_from_others(struct q_pass *p, struct q_group *g)
 		groups |= t.victims[i].way != Q_TAKE_EXTRAS && t.victims[i].way != Q_END_HOLDS &&
 			t.victims[i].group->in->standing == KAR_QUEUE_ADMITTED;
 	}
-	if (t.n_victims)
+	foreign = q_foreign_goes_for(p, g);
+	if (t.n_victims || foreign)
 		q_place_stranded(p);
 	if (q_admit(p, g, &t.lacks) == Q_NO) {
 		q_undo(p, mark);
 		return false;
 	}
-	if (t.n_victims) {
+	if (t.n_victims || foreign) {
 		struct q_state st = g->st;
 
 		st.took |= extras;
-		st.evicts |= groups;
+		st.evicts |= groups || foreign;
 		q_set(p, g, &st);
-		q_note_victims(p, g, t.victims, t.n_victims);
+		q_note_victims(p, g, t.victims, t.n_victims, foreign);
 	}
 	q_keep_changes(p, mark);
 	return true;
@@ -257,7 +258,7 @@ static bool leaves_guarantees(const struct q_pass *p)
 		bool new = g->in->standing != KAR_QUEUE_ADMITTED && g->st.standing != KAR_QUEUE_WAITING;
 
 		for (uint32_t r = 0; r < p->in->n_resources && new; r++) {
-			int64_t used = q_add(p->in->foreign[r], q_used(p->in->root, r));
+			int64_t used = q_add(q_foreign(p, r), q_used(p->in->root, r));
 
 			if (g->kind->minimum[r] > 0 && q_add(used, q_lock(g->queue, r)) > p->in->alloc[r])
 				return false;

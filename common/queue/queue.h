@@ -293,6 +293,23 @@ struct kar_queue_expected {
 	kar_time created;
 };
 
+/*
+ * A bound pod that belongs to no gang and no queue, has a controller that would make it again, and a priority that is low enough (--preemptible-below).
+ * It is a part of .foreign. The lowest priority comes first, and of one priority the youngest.
+ */
+struct kar_queue_preemptible {
+	const char *ns, *name;
+	kar_class class;
+	const char *node; /* usable */
+	int32_t priority;
+	const uint32_t *budgets; /* that protect it */
+	uint32_t n_budgets;
+	const char *kept; /* why nobody evicts it now: "PodDisruptionBudget ns/b"; NULL: it may be evicted */
+	bool leaving;     /* it stops: its room comes free */
+	bool soon;        /* of .leaving: pods that the scheduler binds may wait for its room from now on */
+	bool young;       /* it may have come in the stead of one that has left for a claim */
+};
+
 struct kar_queue_flags {
 	int32_t max_load_permille; /* --max-load-desired; 0: 1000 */
 	kar_time aging_interval, starvation_timeout, min_runtime, freezing_window; /* 0: off */
@@ -307,7 +324,10 @@ struct kar_queue_snapshot {
 	uint32_t n_rows;
 	const int32_t
 		*budgets; /* pods of each that may be disrupted: nobody is evicted for others beyond that */
+	const char *const *budget_names; /* "ns/b"; NULL: no pod of .preemptible has one */
 	uint32_t n_budgets;
+	const struct kar_queue_preemptible *preemptible;
+	uint32_t n_preemptible;
 	struct kar_queue_amounts alloc;   /* of usable nodes, with "pods" */
 	struct kar_queue_amounts foreign; /* F: of pods that no group of the snapshot owns */
 	const struct kar_queue_expected *
@@ -433,6 +453,8 @@ struct kar_queue_result {
 	int32_t steps;                       /* until nothing changed */
 	bool unsettled;                      /* KAR_QUEUE_STEPS were not enough: a bug, to be counted */
 	kar_time again_at; /* when an age, a window, a protection or a starvation time ends; KAR_NEVER */
+	const uint32_t *
+		takers; /* per .preemptible: the group for which it is evicted now; KAR_QUEUE_NONE: it stays, or stops */
 	/* Groups that are not finished (.n_order), in line order, for the order of writes. */
 	const uint32_t *order;
 	uint32_t n_order;

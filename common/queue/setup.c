@@ -217,6 +217,8 @@ static void number_rest(struct q_input *in, struct q_pass *p)
 		number_resources(in, p, &q->guarantee);
 		number_resources(in, p, &q->capability);
 	}
+	for (uint32_t i = 0; i < p->in->snapshot->n_preemptible; i++)
+		number_class(in, p, p->in->snapshot->preemptible[i].class);
 	for (uint32_t i = 0; i < p->in->snapshot->n_groups; i++) {
 		const struct kar_queue_group *g = &p->in->snapshot->groups[i];
 

@@ -58,7 +58,7 @@ struct q_lack q_lack_of_cluster(const struct q_pass *p, const struct q_ask *ask,
 
 		if (ask->needs[r] <= 0)
 			continue;
-		l.free = q_sub(q_sub(p->in->alloc[r], p->in->foreign[r]), q_used(p->in->root, r));
+		l.free = q_sub(q_sub(p->in->alloc[r], q_foreign(p, r)), q_used(p->in->root, r));
 		if (locked)
 			l.free = q_sub(l.free, q_lock(ask->group->queue, r));
 		l.lacks = q_sub(ask->needs[r], l.free);
@@ -78,7 +78,7 @@ static int64_t kept_free(const struct q_queue *q, uint32_t r)
 /* "64 cpu are free but guaranteed to queue a"; @free: what is kept free, as far as it is, else all that is guaranteed. */
 static const char *name_guaranteed(const struct q_pass *p, const struct q_queue *leaf, uint32_t r, bool free)
 {
-	int64_t all = 0, room = q_sub(q_sub(p->in->alloc[r], p->in->foreign[r]), q_used(p->in->root, r));
+	int64_t all = 0, room = q_sub(q_sub(p->in->alloc[r], q_foreign(p, r)), q_used(p->in->root, r));
 	const char *names = NULL;
 	int n = 0;
 
@@ -271,7 +271,7 @@ static struct q_lack lack_beside_rooms(const struct q_pass *p, const struct q_as
 			.wanted = ask->needs[r],
 			.limit = p->in->alloc[r] };
 
-		l.free = q_sub(q_sub(p->in->alloc[r], p->in->foreign[r]), q_used(p->in->root, r));
+		l.free = q_sub(q_sub(p->in->alloc[r], q_foreign(p, r)), q_used(p->in->root, r));
 		l.free = q_sub(l.free, q_add(q_lock(ask->group->queue, r), held_in_rooms(p, r)));
 		l.lacks = l.wanted > 0 ? q_sub(l.wanted, l.free) : 0;
 		q_note_lack(&worst, &l);
@@ -502,13 +502,14 @@ static const char *describe_no_fit(struct q_pass *p, const struct q_ask *ask)
 struct q_why q_why_no_room(struct q_pass *p, const struct q_ask *ask)
 {
 	const struct q_lack l = q_lack_of_cluster(p, ask, true);
+	const char *kept = ask->job ? q_name_kept(p, ask->group) : "";
 
 	if (!l.resource)
-		return (struct q_why){ KAR_QR_NO_FIT, describe_no_fit(p, ask) };
+		return (struct q_why){ KAR_QR_NO_FIT, Q_TEXT(p, "%s%s", describe_no_fit(p, ask), kept) };
 	return (struct q_why){ KAR_QR_INSUFFICIENT_CAPACITY,
-		Q_TEXT(p, "%s%s%s%s%s%s", q_short_of(p, &l),
-			name_foreign(p, ask, l.number, q_min(l.lacks, l.wanted)), name_kept(p, ask, l.number),
-			name_held(p, ask, l.resource), list_nodes(p, ask),
+		Q_TEXT(p, "%s%s%s%s%s%s%s", q_short_of(p, &l),
+			name_foreign(p, ask, l.number, q_min(l.lacks, l.wanted)), kept,
+			name_kept(p, ask, l.number), name_held(p, ask, l.resource), list_nodes(p, ask),
 			name_expected(p, ask, l.resource)) };
 }
 

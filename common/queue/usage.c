@@ -292,7 +292,7 @@ struct q_mark q_mark(struct q_pass *p)
 {
 	p->plan.logging++;
 	return (struct q_mark){ kar_sched_mark(p->in->snapshot->sched), p->plan.n_log, p->round.change,
-		p->round.freed, p->plan.expected };
+		p->round.freed, p->plan.expected, p->plan.foreign };
 }
 
 void q_undo(struct q_pass *p, struct q_mark m)
@@ -307,6 +307,7 @@ void q_undo(struct q_pass *p, struct q_mark m)
 	p->round.change = m.change;
 	p->round.freed = m.freed;
 	p->plan.expected = m.expected;
+	p->plan.foreign = m.foreign;
 	p->plan.logging--;
 }
 

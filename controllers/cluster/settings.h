@@ -8,6 +8,7 @@
 #include "api/types.h"
 #include "common/base/base.h"
 #include "common/kube/object.h"
+#include "controllers/cluster/preemptible.h"
 
 /* What is known about the PodGroups of Kubernetes itself (native.h). */
 struct kar_native {
@@ -30,8 +31,9 @@ struct kar_settings {
 	kar_time min_runtime; /* ms, --min-runtime: a gang is not evicted before it has run for so long */
 	/* ms each, 0: off: what the pass of queues takes (docs/design/queue.md, 2). */
 	kar_time aging_interval, starvation_timeout, freezing_window;
-	int32_t max_load_permille; /* --max-load-desired in thousandths; 0: 1000 */
-	kar_time schedule_timeout; /* ms, --schedule-timeout; at most INT32_MAX seconds */
+	int32_t max_load_permille;                /* --max-load-desired in thousandths; 0: 1000 */
+	struct kar_preemptible_limit preemptible; /* --preemptible-below */
+	kar_time schedule_timeout;                /* ms, --schedule-timeout; at most INT32_MAX seconds */
 	/* --namespace is set. Groups of other namespaces may use the same queues, so Queues are neither created nor written. */
 	bool one_namespace;
 	bool recounts;                 /* of tests: struct kar_queue_snapshot */

@@ -13,6 +13,7 @@ static void on_pod(void *arg, const struct kar_object *old, const struct kar_obj
 	kar_usage_pod(s->usage, was, is);
 	kar_capacity_pod(s->capacity, was, is);
 	kar_expected_pod(s->expected, was, is);
+	kar_preemptible_pod(s->preemptible, was, is);
 }
 
 static void on_node(void *arg, const struct kar_object *old, const struct kar_object *new)
@@ -32,6 +33,7 @@ void kar_stores_init(struct kar_stores *s, struct kar_intern *strings)
 	s->usage = kar_usage_new();
 	s->capacity = kar_capacity_new(strings);
 	s->expected = kar_expected_new();
+	s->preemptible = kar_preemptible_new();
 	s->templates = kar_templates_new();
 	kar_store_listen(s->pods, on_pod, s);
 	kar_store_listen(s->nodes, on_node, s);
@@ -51,6 +53,7 @@ void kar_stores_release(struct kar_stores *s)
 	kar_usage_free(s->usage);
 	kar_capacity_free(s->capacity);
 	kar_expected_free(s->expected);
+	kar_preemptible_free(s->preemptible);
 	kar_templates_free(s->templates);
 #define RELEASE(name, type, selector, remedy) kar_store_free(s->name);
 	KAR_STORES(RELEASE)

@@ -13,6 +13,7 @@
 #include "controllers/cluster/claims.h"
 #include "controllers/cluster/devices.h"
 #include "controllers/cluster/expected.h"
+#include "controllers/cluster/preemptible.h"
 #include "controllers/cluster/lookups.h"
 #include "controllers/cluster/settings.h"
 #include "controllers/cluster/snapshot.h"
@@ -67,6 +68,7 @@ struct kar_stores {
 	struct kar_capacity *capacity; /* of usable nodes, and what counts against it; owned (capacity.h) */
 	struct kar_devices *devices;   /* of nodes, by DeviceClasses; owned (devices.h) */
 	struct kar_expected *expected; /* pods that are about to be bound; owned (expected.h) */
+	struct kar_preemptible *preemptible; /* pods of no queue that may be evicted; owned (preemptible.h) */
 	struct kar_templates
 		*templates;        /* what the API server has said of pods of jobs; owned (templates.h) */
 	const char *default_queue; /* --default-queue; borrowed; NULL: "default" */

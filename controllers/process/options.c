@@ -60,6 +60,8 @@ static const struct kar_flag flags[] = {
 		"Time after a change of the number of its pods in which a job keeps it; 0s: none"),
 	IN_RANGE("min-runtime", DURATION, 0, 10000 * HOUR, settings.min_runtime, "Queues", "60s",
 		"Time for which a gang runs at least before it may be evicted for another one"),
+	IN_RANGE("preemptible-below", PRIORITY, INT32_MIN, INT32_MAX, settings.preemptible, "Queues", "off",
+		"Priority below which pods of no queue that have a controller are evicted for a gang that has no room otherwise; off: none are"),
 	IN_RANGE("schedule-timeout", DURATION, KAR_SECOND, 10000 * HOUR, settings.schedule_timeout, "Gangs",
 		"60s", "Time in which the quorum of a gang must be bound, for jobs that set none"),
 	FLAG("direct-schedulers", STRING, settings.direct_schedulers, "Gangs", "kar-scheduler",

@@ -14,6 +14,7 @@ enum kar_flag_kind {
 	KAR_FLAG_DECIMAL,
 	KAR_FLAG_PART, /* a number from 0 to 1, kept in thousandths, rounded down */
 	KAR_FLAG_DURATION,
+	KAR_FLAG_PRIORITY, /* or "off" */
 	KAR_FLAG_FORMAT,
 	KAR_FLAG_BACKEND,
 	KAR_FLAG_BOOL,

@@ -22,6 +22,7 @@ const char *kar_flag_metavar(const struct kar_flag *f)
 		[KAR_FLAG_DECIMAL] = "number",
 		[KAR_FLAG_PART] = "number",
 		[KAR_FLAG_DURATION] = "duration",
+		[KAR_FLAG_PRIORITY] = "int|off",
 		[KAR_FLAG_FORMAT] = "text|json",
 		[KAR_FLAG_BACKEND] = "Auto|Gates|Native",
 		[KAR_FLAG_BOOL] = "",
@@ -69,6 +70,19 @@ static int set_duration(kar_time *out, const char *text, const struct kar_flag *
 	kar_time v;
 
 	if (kar_duration_parse(text, &v) || v < f->min || v > f->max)
+		return -1;
+	*out = v;
+	return 0;
+}
+
+static int set_priority(struct kar_preemptible_limit *out, const char *text, const struct kar_flag *f)
+{
+	struct kar_preemptible_limit v = { .on = strcmp(text, "off") != 0 };
+	const char *problem = NULL;
+
+	if (v.on)
+		v.below = (int32_t)strtonum(text, f->min, f->max, &problem);
+	if (problem)
 		return -1;
 	*out = v;
 	return 0;
@@ -163,6 +177,8 @@ int kar_flag_convert(const struct kar_flag *f, struct kar_options *o, const char
 		return set_part(at, text, f);
 	case KAR_FLAG_DURATION:
 		return set_duration(at, text, f);
+	case KAR_FLAG_PRIORITY:
+		return set_priority(at, text, f);
 	case KAR_FLAG_FORMAT:
 		return set_format(at, text);
 	case KAR_FLAG_BACKEND:
@@ -193,6 +209,7 @@ static const char *wanted(const struct kar_flag *f, char out[RANGE_LEN])
 		[KAR_FLAG_NAME] = "lower-case letters, digits, '-' and '.', such as kar-controllers",
 		[KAR_FLAG_NAMESPACE] =
 			"the name of a namespace: lower-case letters, digits and '-', at most 63",
+		[KAR_FLAG_PRIORITY] = "a priority such as 0 or -10, or off",
 		[KAR_FLAG_FORMAT] = "text or json",
 		[KAR_FLAG_BACKEND] = "Auto, Gates or Native",
 		[KAR_FLAG_BOOL] = "true or false",

@@ -240,6 +240,22 @@ static bool somebody_waits(const struct queue_pass *p)
 	return false;
 }
 
+/* Pods of no queue that budgets protect. */
+static void observe_preemptible(const struct budgets *b)
+{
+	struct queue_pass *p = b->p;
+	const char **names = kar_arena_alloc(p->arena, b->n + 1, sizeof(*names));
+
+	for (uint32_t i = 0; i < b->n; i++)
+		names[i] = kar_arena_printf(p->arena, "%s/%s", b->all[i]->o.ns, b->all[i]->o.name);
+	for (uint32_t i = 0; i < p->snapshot.n_preemptible; i++) {
+		if (counts(p->preemptible_pods[i]))
+			p->preemptible[i].budgets =
+				find_all(b, p->preemptible_pods[i], &p->preemptible[i].n_budgets);
+	}
+	p->snapshot.budget_names = names;
+}
+
 void queue_observe_budgets(struct queue_pass *p)
 {
 	const struct kar_store *store = p->stores->disruptionbudgets;
@@ -270,6 +286,8 @@ void queue_observe_budgets(struct queue_pass *p)
 			take(&b, &p->in[i]);
 	}
 	assert(b.n <= most);
+	if (p->snapshot.n_preemptible)
+		observe_preemptible(&b);
 	p->snapshot.budgets = b.allowed;
 	p->snapshot.n_budgets = b.n;
 }

@@ -11,6 +11,7 @@
 #include "controllers/cluster/owner.h"
 #include "controllers/cluster/unit.h"
 #include "controllers/queue/pass.h"
+#include "controllers/queue/preemptible.h"
 
 /*
  * Its workload is gone, or will be, and pods of it run that nobody deletes: kubectl delete --cascade=orphan leaves them, and the group will
@@ -567,6 +568,7 @@ void queue_observe(struct queue_pass *p)
 	}
 	assert(p->snapshot.n_queues == p->n_queues);
 	queue_quota_end(p->quota, &p->snapshot, p->shared ? p->shared->said : NULL, p->mono, &p->retry_in);
+	queue_observe_preemptible(p);
 	queue_observe_budgets(p);
 	queue_finish_queues(p);
 	p->snapshot.groups = p->in;

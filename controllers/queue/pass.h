@@ -19,6 +19,7 @@
 #define QUEUE_PROVISION_TIMEOUT (15 * KAR_MINUTE)
 
 struct kar_topology_wishes;
+struct queue_refusals;
 struct queue_sums;
 
 struct queue_number {
@@ -43,13 +44,15 @@ struct queue_pass {
 	struct kar_queue_in *queue_in;      /* of the pass, one per queue */
 	struct kar_queue_snapshot snapshot; /* made of these */
 	struct kar_queue_result result;
-	struct queue_rights *rights; /* while statuses of queues are made */
-	struct queue_quota *quota;   /* the ledger, while it is made */
-	struct queue_sums *sums;     /* what pods use that no group owns, while it is counted */
-	int32_t default_priority;    /* of the global default PriorityClass */
-	kar_time yields_in; /* ms until the next group without members yields; KAR_NEVER: none will */
-	bool for_positions; /* the pass writes only positions */
-	bool moved;         /* a group has only a new position, or new numbers in its text */
+	struct queue_rights *rights;               /* while statuses of queues are made */
+	struct queue_quota *quota;                 /* the ledger, while it is made */
+	struct kar_queue_preemptible *preemptible; /* of the snapshot; the pods are in .preemptible_pods */
+	const struct kar_pod **preemptible_pods;
+	struct queue_sums *sums;  /* what pods use that no group owns, while it is counted */
+	int32_t default_priority; /* of the global default PriorityClass */
+	kar_time yields_in;       /* ms until the next group without members yields; KAR_NEVER: none will */
+	bool for_positions;       /* the pass writes only positions */
+	bool moved;               /* a group has only a new position, or new numbers in its text */
 	kar_time others_in; /* ms until those of others than the first of a line may be written; <= 0: now */
 	bool others_wait, others_written; /* there are such */
 	int32_t *lengths; /* per queue: of its line, as its groups know it after they are told */
@@ -77,6 +80,7 @@ struct queue_lines {
 struct queue_shared {
 	struct queue_lines lines;
 	struct queue_said *said;
+	struct queue_refusals *refusals;
 	bool waits_for_room; /* a group does: a pass is due whenever room comes free */
 	bool may_grow;       /* a group may get more pods: a pass is due when one runs */
 	kar_time

@@ -14,6 +14,9 @@ void queue_count_pass(const struct queue_pass *p, struct kar_metrics *m) __attri
 int queue_encode(const struct kar_sync *s, const struct kar_action *a, struct kar_buf *out,
 	struct kar_err *err) KAR_NONNULL;
 bool queue_still_wanted(const struct kar_sync *s, const struct kar_action *a) KAR_NONNULL;
+/* Remembers pods that the API server has not let go. */
+void queue_refused(const struct kar_sync *s, const struct kar_action *a,
+	const struct kar_err *err) KAR_NONNULL;
 /* Measures how long an admission has taken. */
 void queue_wrote(const struct kar_sync *s, const struct kar_action *a, const struct kar_answer *answer)
 	__attribute__((nonnull(1)));

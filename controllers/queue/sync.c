@@ -13,6 +13,7 @@
 #include "controllers/kar_metrics.h"
 #include "controllers/queue/next.h"
 #include "controllers/queue/pace.h"
+#include "controllers/queue/refusals.h"
 #include "controllers/queue/shell.h"
 
 #define ALL "all"
@@ -199,6 +200,16 @@ static bool may_be_stuck(const struct kar_pod *old, const struct kar_pod *new)
 	return new &&new->group &&new->pin &&new->unschedulable && !(old && old->unschedulable);
 }
 
+/* A pod of no queue that may be evicted is there, or begins to stop. */
+static bool may_make_room(const struct kar_controller *c, const struct kar_pod *old,
+	const struct kar_pod *new)
+{
+	const struct kar_preemptible *all = c->stores->preemptible;
+
+	return new &&kar_preemptible_is(all, new) &&
+		!(old && kar_preemptible_is(all, old) && !old->deletion == !new->deletion);
+}
+
 static void on_pod(void *arg, const struct kar_object *o, const struct kar_object *n)
 {
 	struct kar_controller *c = arg;
@@ -212,6 +223,7 @@ static void on_pod(void *arg, const struct kar_object *o, const struct kar_objec
 	on_charge(c, o ? kar_as_pod(o) : NULL, n ? kar_as_pod(n) : NULL);
 	if (shared->waits_for_room &&
 		(frees_room(o ? kar_as_pod(o) : NULL, n ? kar_as_pod(n) : NULL) ||
+			may_make_room(c, o ? kar_as_pod(o) : NULL, n ? kar_as_pod(n) : NULL) ||
 			was_expected(o ? kar_as_pod(o) : NULL, n ? kar_as_pod(n) : NULL)))
 		kar_workqueue_add(c->queue, ALL);
 }
@@ -315,6 +327,7 @@ static void stop(struct kar_controller *c)
 
 	queue_forget_lines(&shared->lines);
 	queue_said_free(shared->said);
+	queue_refusals_free(shared->refusals);
 	free(shared);
 	c->shared = NULL;
 }
@@ -324,6 +337,7 @@ static void start(struct kar_controller *c)
 	struct queue_shared *shared = kar_xcalloc(1, sizeof(*shared));
 
 	shared->said = queue_said_new();
+	shared->refusals = queue_refusals_new();
 	c->shared = shared;
 	kar_store_listen(c->stores->pods, on_pod, c);
 	kar_store_listen(c->stores->nodes, on_node, c);
@@ -571,5 +585,6 @@ void kar_queue_controller(struct kar_controller *c)
 	c->sync = sync;
 	c->encode = queue_encode;
 	c->still_wanted = queue_still_wanted;
+	c->refused = queue_refused;
 	c->wrote = queue_wrote;
 }

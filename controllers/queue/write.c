@@ -3,6 +3,8 @@
 
 #include "controllers/queue/next.h"
 #include "controllers/queue/pace.h"
+#include "controllers/queue/preemptible.h"
+#include "controllers/queue/refusals.h"
 #include "controllers/queue/shell.h"
 #include "controllers/queue/write.h"
 
@@ -21,6 +23,7 @@ enum {
 	PATCH_QUEUE,
 	PATCH_LABEL,
 	PATCH_FINALIZER,
+	EVICT,
 };
 
 /* Payload of an action. */
@@ -263,16 +266,18 @@ static bool is_checked_for_a_moment(struct queue_pass *p, uint32_t i)
 	return true;
 }
 
-/* NULL: nobody takes its places. */
-static const struct kar_plan_event *eviction_event(struct queue_pass *p, const struct kar_queue_decision *d)
+/* Who takes its places, or whose it takes of pods of no queue; NULL: neither. */
+static const struct kar_plan_event *eviction_event(struct queue_pass *p, uint32_t i)
 {
-	struct kar_plan_event *e = d->cause ? kar_arena_alloc(p->arena, 1, sizeof(*e)) : NULL;
+	const struct kar_queue_decision *d = &p->result.groups[i];
+	const char *note = d->cause ? d->evicted_text : queue_name_evicted(p, i);
+	struct kar_plan_event *e = note ? kar_arena_alloc(p->arena, 1, sizeof(*e)) : NULL;
 
 	if (e)
-		*e = (struct kar_plan_event){ .warning = true,
-			.reason = kar_reason_Preempted,
+		*e = (struct kar_plan_event){ .warning = d->cause != KAR_QUEUE_NOT_EVICTED,
+			.reason = d->cause ? kar_reason_Preempted : kar_reason_Reserving,
 			.action = "Evict",
-			.note = d->evicted_text };
+			.note = note };
 	return e;
 }
 
@@ -308,7 +313,7 @@ void queue_write_group(struct queue_pass *p, uint32_t i)
 	if (news && !p->for_positions) {
 		struct kar_action *a = patch_group(p, qg, d);
 
-		a->event = eviction_event(p, d);
+		a->event = eviction_event(p, i);
 		rank_news(a, queue_turn_of(p, i), qg->priority);
 	} else if (is_due(p, pace)) {
 		patch_group(p, qg, d)->rank.tier = KAR_TIER_BACKGROUND;
@@ -330,6 +335,12 @@ static void write_finished(struct queue_pass *p, const struct kar_podgroup *g)
 	queue_set_reserved(p, &qg, &st);
 	subresource = kar_group_status_patch(g, &st, KAR_PG_QUEUE, &out);
 	add_patch(p, &g->o, subresource, PATCH_GROUP, "QuotaReserved=False", &out);
+}
+
+void queue_write_evictions(struct queue_pass *p)
+{
+	if (!p->for_positions)
+		queue_evict_preemptible(p, EVICT);
 }
 
 void queue_write_finished(struct queue_pass *p)
@@ -481,6 +492,30 @@ static void write_default_queue(struct kar_buf *out)
 	kar_json_writer_release(&w);
 }
 
+static void write_eviction(const struct kar_action *a, struct kar_buf *out)
+{
+	struct kar_json_writer w;
+
+	kar_json_writer_init(&w, out);
+	kar_jw_begin_object(&w);
+	kar_jw_kv_string(&w, "apiVersion", "policy/v1");
+	kar_jw_kv_string(&w, "kind", "Eviction");
+	kar_jw_key(&w, "metadata");
+	kar_jw_begin_object(&w);
+	kar_jw_kv_string(&w, "name", a->name);
+	kar_jw_kv_string(&w, "namespace", a->ns ? a->ns : "");
+	kar_jw_end_object(&w);
+	kar_jw_key(&w, "deleteOptions");
+	kar_jw_begin_object(&w);
+	kar_jw_key(&w, "preconditions");
+	kar_jw_begin_object(&w);
+	kar_jw_kv_string(&w, "uid", a->uid);
+	kar_jw_end_object(&w);
+	kar_jw_end_object(&w);
+	kar_jw_end_object(&w);
+	kar_json_writer_release(&w);
+}
+
 int queue_encode(const struct kar_sync *s KAR_UNUSED, const struct kar_action *a, struct kar_buf *out,
 	struct kar_err *err KAR_UNUSED)
 {
@@ -488,9 +523,18 @@ int queue_encode(const struct kar_sync *s KAR_UNUSED, const struct kar_action *a
 
 	if (a->what == CREATE_DEFAULT_QUEUE)
 		write_default_queue(out);
+	else if (a->what == EVICT)
+		write_eviction(a, out);
 	else
 		kar_buf_append(out, body->json.p, body->json.n);
 	return 0;
+}
+
+static bool is_still_evicted(const struct kar_stores *stores, const struct kar_action *a)
+{
+	const struct kar_object *o = kar_store_get(stores->pods, a->ns, a->name);
+
+	return o && kar_streq(o->uid, a->uid) && !kar_as_pod(o)->deletion;
 }
 
 /* A patch of an object that has changed meanwhile would only meet a Conflict. */
@@ -503,6 +547,8 @@ bool queue_still_wanted(const struct kar_sync *s, const struct kar_action *a)
 
 	if (a->what == CREATE_DEFAULT_QUEUE)
 		return true;
+	if (a->what == EVICT)
+		return is_still_evicted(stores, a);
 	o = kar_store_get(store, a->ns, a->name);
 	return o && kar_streq(o->uid, a->uid) && o->rv == body->rv;
 }
@@ -515,4 +561,12 @@ void queue_wrote(const struct kar_sync *s, const struct kar_action *a,
 	if (body && body->waited >= 0)
 		kar_metric_observe(s->controller->metrics, &kar_m_kar_admission_wait_seconds,
 			(double)body->waited / KAR_SECOND, NULL);
+}
+
+void queue_refused(const struct kar_sync *s, const struct kar_action *a, const struct kar_err *err)
+{
+	struct queue_shared *shared = s->controller->shared;
+
+	if (a->what == EVICT)
+		queue_refusals_note(shared->refusals, a->uid, err->msg, s->mono);
 }

@@ -23,5 +23,7 @@ bool queue_is_news(const struct queue_pass *p, const struct queue_group *qg,
 void queue_write_group(struct queue_pass *p, uint32_t i) KAR_NONNULL;
 /* Groups whose work is over have no reservation any longer. */
 void queue_write_finished(struct queue_pass *p) KAR_NONNULL;
+/* Evictions of pods of no queue. */
+void queue_write_evictions(struct queue_pass *p) KAR_NONNULL;
 
 #endif

@@ -160,6 +160,8 @@ void queue_write_groups(struct queue_pass *p)
 			if (queue_turn_of(p, i) == turn && !(withheld && must_wait(p, i, take_back)))
 				queue_write_group(p, i);
 		}
+		if (turn == QUEUE_RESERVES)
+			queue_write_evictions(p);
 	}
 	write_waiting(p);
 }

@@ -19,6 +19,7 @@ enum {
 	SHARE = 16, /* writes of a plan for all namespaces that are sent even if it is outdated, beside firm ones */
 	YOUNG = 250,               /* ms for which all firm ones are */
 	DEFAULT_COUNTER_RATE = 10, /* per second */
+	HTTP_TOO_MANY_REQUESTS = 429,
 };
 
 /* One plan that is being carried out. It waits for its turn exactly while it has a write that may be sent now. */
@@ -181,7 +182,7 @@ static void fail_create(struct run *r, const struct kar_action *a, const struct 
 
 static void fail(struct run *r, const struct kar_action *a, const struct kar_err *err)
 {
-	if (a && a->dry_run) {
+	if (a && (a->dry_run || (a->may_refuse && err->http == HTTP_TOO_MANY_REQUESTS))) {
 		report_refused(r, a, err);
 		return;
 	}

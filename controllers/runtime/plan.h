@@ -69,6 +69,7 @@ struct kar_action {
 	 * show all. One that exists without it is never seen: it is in the way, whosever it is.
 	 */
 	const char *seen_by;
+	bool may_refuse; /* a 429 is an answer about this object, not about load: it ends no plan, and goes to refused() */
 	int what; /* the controller's own number: its encoder makes the body from it and @payload */
 	const void *payload; /* in the plan's arena */
 	const struct kar_plan_event

@@ -10,7 +10,10 @@
  * with them, an admitted one lacks them) wants=2 (more) held=n1:2 (what its plan holds, of the same pods) retry rolled-back deactivated;
  * grows (it was admitted without room) asks (the API server is asked once more before others go for it). uses=n1:2xcpu=1: what its pods have, if it may be evicted; protected: it may not; started=5 (minutes
  * ago) evicted-by=ns/g1 lost-to=ns/g1 never (its PriorityClass does not preempt) failed (so did its last start). with=g2,g3: the groups with
- * which it starts; missing=ns/x: one that does not exist.
+ * which it starts; missing=ns/x: one that does not exist. direct (its pods are created bound) unverified (its places are no promise).
+ *
+ * Pods of no queue that may be evicted: `other x n1:3xcpu=1 prio=-10 budget=b`, which are x0, x1, x2 of namespace o; young, stops, soon (they stop, and are gone in a
+ * moment) kept=why. They come in the order of priorities, of one priority the youngest first. `allows b=2`: a budget.
  */
 #ifndef KAR_TEST_QUEUE_SCENE_H
 #define KAR_TEST_QUEUE_SCENE_H
@@ -43,6 +46,10 @@ struct scene {
 	const char *full[HIDDEN];             /* queues that have a job that no test sees */
 	uint32_t n_full;
 	struct kar_sched_amount alloc[8];
+	struct kar_queue_preemptible others_here[MAX];
+	struct kar_sched_amount foreign[8];
+	const char *budget_names[8];
+	int32_t budgets[8];
 };
 
 static bool is(const char *a, const char *b)
@@ -132,6 +139,8 @@ static void read_group_word(struct scene *s, uint32_t i, const char *word)
 		g->creation = scene_now - atoi(value) * KAR_MINUTE;
 	else if (is(word, "admitted"))
 		g->standing = KAR_QUEUE_ADMITTED;
+	else if (is(word, "reserving"))
+		g->standing = KAR_QUEUE_RESERVING;
 	else if (!g->queue_name)
 		g->queue_name = word;
 	else
@@ -206,6 +215,10 @@ static bool read_gang_word(struct scene *s, uint32_t i, const char *word)
 		s->units[i] = kar_arena_strndup(&s->arena, value, strlen(value));
 	} else if (takes(word, "missing=", &value)) {
 		g->unit_missing = value;
+	} else if (is(word, "direct")) {
+		g->created_bound = true;
+	} else if (is(word, "unverified")) {
+		g->unverified = true;
 	} else if (is(word, "grows")) {
 		g->provisioned = true;
 	} else if (is(word, "asks")) {
@@ -335,6 +348,63 @@ static void read_node(struct scene *s, const char *words)
 	s->snapshot.no_nodes = false;
 }
 
+static void read_budget(struct scene *s, const char *text)
+{
+	uint32_t i = s->snapshot.n_budgets++;
+
+	s->budget_names[i] = kar_arena_printf(&s->arena, "o/%s", words_part(&s->arena, &text, "="));
+	s->budgets[i] = atoi(text);
+	s->snapshot.budgets = s->budgets;
+	s->snapshot.budget_names = s->budget_names;
+}
+
+static void read_other_word(struct scene *s, struct kar_queue_preemptible *e, const char *word)
+{
+	const char *value;
+
+	if (takes(word, "prio=", &value))
+		e->priority = atoi(value);
+	else if (takes(word, "kept=", &value))
+		e->kept = value;
+	else if (is(word, "stops") || is(word, "soon"))
+		e->leaving = true;
+	else if (is(word, "young"))
+		e->young = true;
+	else if (!takes(word, "budget=", &value))
+		fail_msg("unknown word '%s' about pods of no queue", word);
+	else {
+		uint32_t *budget = kar_arena_alloc(&s->arena, 1, sizeof(*budget));
+
+		while (*budget < s->snapshot.n_budgets && !is(s->budget_names[*budget] + 2, value))
+			++*budget;
+		e->budgets = budget;
+		e->n_budgets = 1;
+	}
+	e->soon |= is(word, "soon");
+}
+
+/* "x n1:3xcpu=1 prio=-10": the pods are bound. */
+static void read_other(struct scene *s, char *text)
+{
+	const char *name = strsep(&text, " "), *where = strsep(&text, " ");
+	struct kar_queue_preemptible e = { .ns = "o", .node = words_part(&s->arena, &where, ":") };
+	int32_t want = 0, n = atoi(words_part(&s->arena, &where, "x")), cpu = atoi(strchr(where, '=') + 1);
+	char *word;
+
+	e.class = words_class(s->snapshot.sched, &s->arena, where, &want);
+	while ((word = strsep(&text, " ")) != NULL)
+		read_other_word(s, &e, word);
+	kar_sched_take(s->snapshot.sched, e.node, e.class, n);
+	for (int32_t i = 0; i < n; i++) {
+		e.name = kar_arena_printf(&s->arena, "%s%d", name, (int)i);
+		s->others_here[s->snapshot.n_preemptible++] = e;
+	}
+	s->foreign[0] = (struct kar_sched_amount){ "cpu", s->foreign[0].amount + n * cpu * 1000 };
+	s->foreign[1] = (struct kar_sched_amount){ "pods", s->foreign[1].amount + n };
+	s->snapshot.foreign = (struct kar_queue_amounts){ s->foreign, 2 };
+	s->snapshot.preemptible = s->others_here;
+}
+
 static struct scene *new_scene(const char *text)
 {
 	struct scene *s = kar_xcalloc(1, sizeof(*s));
@@ -348,6 +418,10 @@ static struct scene *new_scene(const char *text)
 		part += strspn(part, " ");
 		if (strncmp(part, "node ", 5) == 0)
 			read_node(s, part + 5);
+		else if (strncmp(part, "other ", 6) == 0)
+			read_other(s, part + 6);
+		else if (strncmp(part, "allows ", 7) == 0)
+			read_budget(s, part + 7);
 		else
 			read_part(s, part);
 	}

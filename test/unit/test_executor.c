@@ -254,6 +254,34 @@ static void one_refused_delete_does_not_hold_up_the_others(void **state)
 	free_job(j);
 }
 
+/* "Too many requests" of an eviction: a budget says no to this one. Of anything else it is about load. */
+static void an_eviction_may_be_refused_and_the_plan_goes_on(void **state)
+{
+	struct bench *b = *state;
+
+	for (int may = 0; may < 2; may++) {
+		struct job *j = new_job(b, "j");
+
+		b->applied = b->wrote = b->refused = 0;
+		for (int i = 0; i < 2; i++) {
+			struct kar_action *a = add(j, KAR_CREATE, i ? "p1" : "p0");
+
+			a->subresource = "eviction";
+			a->may_refuse = may;
+		}
+		add(j, KAR_DELETE, "p2")->uid = "u";
+		kar_executor_start(b->x, &j->s);
+		fake_refuse_with(b->fake, fake_find(b->fake, "create pods/eviction default/p0"), KAR_RETRY,
+			429, "no");
+		answer(b, "create pods/eviction default/p1");
+		answer(b, "delete pods default/p2");
+		assert_int_equal(b->applied, 1);
+		assert_int_equal(b->outcome.what, may ? KAR_OK : KAR_RETRY);
+		assert_int_equal(b->refused, may);
+		free_job(j);
+	}
+}
+
 static void unreachable_server_ends_the_plan(void **state)
 {
 	struct bench *b = *state;
@@ -502,6 +530,7 @@ int main(void)
 		TEST(counters_do_not_wait_for_ever_behind_actions),
 		TEST(somebody_deleted_it_first),
 		TEST(one_refused_delete_does_not_hold_up_the_others),
+		TEST(an_eviction_may_be_refused_and_the_plan_goes_on),
 		TEST(unreachable_server_ends_the_plan),
 		TEST(unknown_outcome_is_not_repeated),
 		TEST(only_deletes_with_a_precondition_may_be_replayed),

@@ -65,6 +65,8 @@ static void render(const struct kar_options *o, char *out, size_t n)
 		snprintf(out + strlen(out), n - strlen(out), " leader=%d/%d/%d %s@%s",
 			(int)o->leader.times.duration, (int)o->leader.times.deadline,
 			(int)o->leader.times.retry, o->leader.name, o->leader.ns ? o->leader.ns : "-");
+	if (o->settings.preemptible.on)
+		snprintf(out + strlen(out), n - strlen(out), " below=%d", (int)o->settings.preemptible.below);
 	render_doors(&o->doors, out, n);
 }
 
@@ -98,6 +100,16 @@ static const struct {
 		"--gang-backend: want Auto, Gates or Native, got \"native\"" },
 	{ "backend_without_gangs", "--gang-backend=Auto --namespace=a",
 		"--gang-backend is for a manager of all namespaces: with --namespace no gang is placed" },
+	{ "pods_below_a_priority", "--preemptible-below=0",
+		"kubeconfig=- master=- ns=- " DEFAULTS " below=0" },
+	{ "below_a_negative_priority", "--preemptible-below -10",
+		"kubeconfig=- master=- ns=- " DEFAULTS " below=-10" },
+	{ "no_pods_below_a_priority", "--preemptible-below=5 --preemptible-below=off",
+		"kubeconfig=- master=- ns=- " DEFAULTS },
+	{ "below_a_word", "--preemptible-below=low",
+		"--preemptible-below: want a priority such as 0 or -10, or off, got \"low\"" },
+	{ "below_more_than_there_is", "--preemptible-below=2147483648",
+		"--preemptible-below: want a priority such as 0 or -10, or off, got \"2147483648\"" },
 	{ "bool_alone_is_true", "--disable-http2",
 		"kubeconfig=- master=- ns=- v=0 format=text qps=0 burst=1 in-flight=64 timeout=60000 http1=1 direct=kar-scheduler" },
 	{ "nobody_is_served", "--direct-schedulers=",

@@ -26,8 +26,9 @@
 {{- $_ := set $container "imagePullPolicy" $v.image.pullPolicy -}}
 {{- $_ := set $container "resources" $v.resources -}}
 {{- $queue := not (empty $v.defaultQueue) | ternary (list (printf "--default-queue=%s" $v.defaultQueue)) (list) -}}
+{{- $below := kindIs "invalid" $v.preemptibleBelow | ternary (list) (list (printf "--preemptible-below=%d" (int64 $v.preemptibleBelow))) -}}
 {{- $metrics := $v.metrics.enabled | ternary (list) (list "--metrics-bind-address=0") -}}
-{{- $_ := set $container "args" (concat ($container.args | default list) $queue $metrics $v.extraArgs) -}}
+{{- $_ := set $container "args" (concat ($container.args | default list) $queue $below $metrics $v.extraArgs) -}}
 {{- end -}}
 
 {{- define "kar.edit.ServiceMonitor" -}}

@@ -43,9 +43,9 @@ def installed(s):
         s.manager.start()
 
 
-# A manager that does not see all nodes places nothing: it counts no devices, reads no volumes, binds no pod, takes no start back, and asks Kubernetes for no PodGroup.
+# A manager that does not see all nodes places nothing: it counts no devices, reads no volumes, binds and evicts no pod, takes no start back, and asks Kubernetes for no PodGroup.
 PLACING = (["resource.k8s.io"], ["deviceclasses", "resourceslices", "resourceclaims", "resourceclaimtemplates"]), ([""], ["persistentvolumeclaims", "persistentvolumes"]), (["storage.k8s.io"], ["storageclasses", "csidrivers"]), (["kube-arbitrator.io"], ["topologies"]), \
-    ([""], ["pods/binding"]), ([""], ["pods/status"]), (["scheduling.k8s.io"], ["podgroups"])
+    ([""], ["pods/binding"]), ([""], ["pods/eviction"]), ([""], ["pods/status"]), (["scheduling.k8s.io"], ["podgroups"])
 
 
 def sorted_rules(rules):
