@@ -20,6 +20,10 @@
 #define KAR_LABEL_INDEX KAR_GROUP "/index"
 #define KAR_LABEL_DOMAIN KAR_GROUP "/domain" /* of the narrowest level that is required */
 #define KAR_LABEL_INCARNATION KAR_GROUP "/incarnation"
+/* Of a TrainingJob, as labels or annotations: experiment, offline, normal or production; seconds between two scalings. */
+#define KAR_LABEL_PRIORITY_LEVEL KAR_GROUP "/priority-level"
+#define KAR_ANNOTATION_FREEZING_WINDOW KAR_GROUP "/freezing-window-seconds"
+#define KAR_ANNOTATION_MADE_OF KAR_GROUP "/made-of" /* of a QueueJob: what of its TrainingJob it was made of */
 #define KAR_ANNOTATION_TEMPLATE_HASH KAR_GROUP "/template-hash"
 #define KAR_ANNOTATION_RELEASED \
 	KAR_GROUP "/released" /* of a pod from which the manager has removed its gate; "true" */

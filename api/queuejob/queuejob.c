@@ -338,6 +338,16 @@ static const char *find_problem(struct kar_queuejob *job, const struct kar_selec
 	return kar_copy_fit(&job->mem, problem, KAR_MAX_MESSAGE_BYTES);
 }
 
+static void read_owner(struct kar_queuejob *job, const struct kar_wire_meta *m)
+{
+	const struct kar_wire_owner *owner = kar_wire_controller(m);
+
+	job->owner_uid = owner ? kar_copy_fit(&job->mem, owner->uid, KAR_COPY_UID) : NULL;
+	job->owner = kar_owner_text(m, &job->mem);
+	job->made_of =
+		kar_copy_fit(&job->mem, kar_pairs_get(&m->annotations, KAR_ANNOTATION_MADE_OF), KAR_COPY_UID);
+}
+
 static struct kar_object *project(const void *wire, struct kar_intern *strings)
 {
 	const struct wire_queuejob *w = wire;
@@ -354,6 +364,7 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings)
 	job->has_orphan_finalizer = kar_strings_have(&m->finalizers, "orphan");
 	job->queue_label =
 		kar_copy_fit(&job->mem, kar_pairs_get(&m->labels, KAR_LABEL_QUEUE), KAR_COPY_VALUE);
+	read_owner(job, m);
 	read_spec(job, &w->spec);
 	kar_queuejob_status_read(&w->status, &job->status, &job->mem);
 	job->spec_template_hash = choose_hash(job, templates);
@@ -402,7 +413,8 @@ bool kar_queuejob_same_content(const struct kar_queuejob *a, const struct kar_qu
 	return kar_object_same(&a->o, &b->o) && a->generation == b->generation &&
 		a->creation == b->creation && a->deletion == b->deletion &&
 		a->has_orphan_finalizer == b->has_orphan_finalizer &&
-		kar_streq(a->queue_label, b->queue_label) &&
+		kar_streq(a->queue_label, b->queue_label) && kar_streq(a->owner_uid, b->owner_uid) &&
+		kar_streq(a->made_of, b->made_of) &&
 		kar_streq(a->spec_template_hash, b->spec_template_hash) &&
 		a->status.edited == b->status.edited &&
 		kar_status_equal(&kar_queuejob_status_table, &a->status, &b->status,

@@ -216,6 +216,8 @@ struct kar_queuejob {
 	int64_t generation;
 	kar_time creation, deletion;
 	const char *queue_label;   /* value of its label KAR_LABEL_QUEUE; NULL: none */
+	const char *owner_uid, *owner; /* of its controller, "TrainingJob demo"; NULL: it has none */
+	const char *made_of;           /* its annotation KAR_ANNOTATION_MADE_OF; NULL: none */
 	bool has_orphan_finalizer; /* being deleted with propagationPolicy Orphan: its pods stay and run on */
 	struct kar_queuejob_spec spec;
 	struct kar_queuejob_status status;

@@ -7,6 +7,7 @@
 #include "api/copy.h"
 #include "common/base/str.h"
 #include "api/names.h"
+#include "api/new_object.h"
 #include "api/queuejob/queuejob_env.h"
 #include "api/pod/pod_pin.h"
 #include "api/json_split.h"
@@ -168,17 +169,12 @@ static void write_metadata(struct kar_json_writer *w, const struct kar_pod_param
 
 void kar_queuejob_write_owner(struct kar_json_writer *w, const struct kar_queuejob *job)
 {
-	kar_jw_key(w, "ownerReferences");
-	kar_jw_begin_array(w);
-	kar_jw_begin_object(w);
-	kar_jw_kv_string(w, "apiVersion", KAR_API_VERSION);
-	kar_jw_kv_string(w, "kind", kar_queuejob_type.res.kind);
-	kar_jw_kv_string(w, "name", job->o.name);
-	kar_jw_kv_string(w, "uid", job->o.uid);
-	kar_jw_kv_bool(w, "controller", true);
-	kar_jw_kv_bool(w, "blockOwnerDeletion", true);
-	kar_jw_end_object(w);
-	kar_jw_end_array(w);
+	const struct kar_wire_owner owner = { .api_version = KAR_API_VERSION,
+		.kind = kar_queuejob_type.res.kind,
+		.name = job->o.name,
+		.uid = job->o.uid };
+
+	kar_new_object_owner(w, &owner, true);
 }
 
 /* The container with the variables added, as a JSON text in the arena of @parts. */

@@ -27,6 +27,7 @@
 /* Clusters before Kubernetes 1.34 have no devices to count, and an administrator may not grant this. */
 #define KAR_IF_NO_DEVICES "devices of DeviceClasses are not counted"
 #define KAR_IF_NO_TOPOLOGIES "gangs that ask for a topology wait until the manager may read Topologies"
+#define KAR_IF_NO_TRAININGJOBS "TrainingJobs stay as they are until the manager may read them"
 #define KAR_IF_NO_VOLUMES "gangs with PersistentVolumeClaims are not pinned, and evict nobody"
 
 /*
@@ -54,7 +55,8 @@
 	X(volumes, kar_volume_type, NULL, KAR_IF_NO_VOLUMES) \
 	X(storageclasses, kar_storageclass_type, NULL, KAR_IF_NO_VOLUMES) \
 	X(csidrivers, kar_csidriver_type, NULL, KAR_IF_NO_VOLUMES) \
-	X(topologies, kar_topology_type, NULL, KAR_IF_NO_TOPOLOGIES)
+	X(topologies, kar_topology_type, NULL, KAR_IF_NO_TOPOLOGIES) \
+	X(trainingjobs, kar_trainingjob_type, NULL, KAR_IF_NO_TRAININGJOBS)
 
 #define KAR_STORES_TYPE(name, type, selector, remedy) extern const struct kar_type type;
 KAR_STORES(KAR_STORES_TYPE)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "api/names.h"
+#include "api/new_object.h"
 #include "api/pod/pod_pin.h"
 #include "common/codec/json.h"
 #include "controllers/podset/podset.h"
@@ -97,12 +98,7 @@ static int write_made(struct kar_json_writer *w, const struct kar_action *a, str
 	if (kar_json_decode(arena, &gang_desc, NULL, text, strlen(text), &gang, err))
 		return -1;
 	kar_jw_begin_object(w);
-	kar_jw_kv_string(w, "apiVersion", KAR_PODGROUP_API_VERSION);
-	kar_jw_kv_string(w, "kind", kar_podgroup_type.res.kind);
-	kar_jw_key(w, "metadata");
-	kar_jw_begin_object(w);
-	kar_jw_kv_string(w, "name", a->name);
-	kar_jw_kv_string(w, "namespace", a->ns ? a->ns : "");
+	kar_new_object_begin(w, &kar_podgroup_type.res, a->ns, a->name);
 	kar_jw_key(w, "labels");
 	kar_jw_begin_object(w);
 	kar_jw_kv_string(w, KAR_LABEL_MADE, "true");

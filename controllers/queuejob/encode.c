@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "api/names.h"
+#include "api/new_object.h"
 #include "api/pod/pod_renderer.h"
 #include "common/codec/json.h"
 #include "controllers/podset/podset.h"
@@ -26,18 +27,8 @@ static void write_spec(struct kar_json_writer *w, const struct kar_action *a)
 /* A new SchedulingSpec, PodGroup (ours, or that of Kubernetes) or Service, controlled by the job. */
 static void write_child(struct kar_json_writer *w, const struct kar_sync *s, const struct kar_action *a)
 {
-	const struct kar_resource *res = &a->type->res;
-	char api_version[128];
-
-	snprintf(api_version, sizeof(api_version), "%s%s%s", res->group, res->group[0] ? "/" : "",
-		res->version);
 	kar_jw_begin_object(w);
-	kar_jw_kv_string(w, "apiVersion", api_version);
-	kar_jw_kv_string(w, "kind", res->kind);
-	kar_jw_key(w, "metadata");
-	kar_jw_begin_object(w);
-	kar_jw_kv_string(w, "name", a->name);
-	kar_jw_kv_string(w, "namespace", a->ns ? a->ns : "");
+	kar_new_object_begin(w, &a->type->res, a->ns, a->name);
 	kar_jw_key(w, "labels");
 	kar_jw_begin_object(w);
 	kar_jw_kv_string(w, KAR_LABEL_QUEUEJOB, s->object->name);

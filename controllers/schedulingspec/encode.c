@@ -5,22 +5,8 @@
 #include <stdio.h>
 
 #include "api/names.h"
+#include "api/new_object.h"
 #include "common/codec/json.h"
-
-/* The garbage collector deletes the group with who owns the SchedulingSpec. */
-static void write_owner(struct kar_json_writer *w, const struct kar_schedulingspec *s)
-{
-	kar_jw_key(w, "ownerReferences");
-	kar_jw_begin_array(w);
-	kar_jw_begin_object(w);
-	kar_jw_kv_string(w, "apiVersion", s->owner_api_version);
-	kar_jw_kv_string(w, "kind", s->owner_kind);
-	kar_jw_kv_string(w, "name", s->owner_name);
-	kar_jw_kv_string(w, "uid", s->owner_uid);
-	kar_jw_kv_bool(w, "controller", true);
-	kar_jw_end_object(w);
-	kar_jw_end_array(w);
-}
 
 static void write_group(struct kar_json_writer *w, const struct kar_action *a,
 	const struct kar_schedulingspec *s)
@@ -35,18 +21,18 @@ static void write_group(struct kar_json_writer *w, const struct kar_action *a,
 		.has_schedule_timeout = s->spec.has_schedule_timeout,
 		.topology = s->spec.topology,
 	};
+	/* The garbage collector deletes the group with who owns the SchedulingSpec. */
+	const struct kar_wire_owner owner = { .api_version = s->owner_api_version,
+		.kind = s->owner_kind,
+		.name = s->owner_name,
+		.uid = s->owner_uid };
 
-	kar_jw_kv_string(w, "apiVersion", KAR_PODGROUP_API_VERSION);
-	kar_jw_kv_string(w, "kind", kar_podgroup_type.res.kind);
-	kar_jw_key(w, "metadata");
-	kar_jw_begin_object(w);
-	kar_jw_kv_string(w, "name", a->name);
-	kar_jw_kv_string(w, "namespace", a->ns ? a->ns : "");
+	kar_new_object_begin(w, &kar_podgroup_type.res, a->ns, a->name);
 	kar_jw_key(w, "labels");
 	kar_jw_begin_object(w);
 	kar_jw_kv_string(w, KAR_LABEL_MADE, "true");
 	kar_jw_end_object(w);
-	write_owner(w, s);
+	kar_new_object_owner(w, &owner, false);
 	kar_jw_end_object(w);
 	kar_jw_key(w, "spec");
 	kar_podgroup_spec_write(w, &spec);

@@ -19,6 +19,7 @@
 #include "sim/tree.h"
 #include "common/base/str.h"
 
+#define TJQ "api/trainingjob/trainingjob_queuejob.c"
 #define QJ "controllers/queuejob/"
 
 /* Which code acts on a field of a spec: a text in a file. */
@@ -124,6 +125,55 @@ static const struct {
 	{ "queuejobs.spec.network.frameworks", "api/queuejob/queuejob_env.c",
 		"s->frameworks & KAR_FRAMEWORK_TORCH" },
 	{ "queuejobs.spec.network.publishNotReadyAddresses", QJ "service.c", "spec.publish_not_ready" },
+	{ "trainingjobs.spec.image", TJQ, "s->image ? s->image" },
+	{ "trainingjobs.spec.fault_tolerant", TJQ, "s->fault_tolerant" },
+	{ "trainingjobs.spec.fault-tolerant", TJQ, "s->fault_tolerant" },
+	{ "trainingjobs.spec.faultTolerant", TJQ, "s->fault_tolerant" },
+	{ "trainingjobs.spec.suspend", TJQ, "t->spec.suspend" },
+	{ "trainingjobs.spec.priorityClassName", TJQ, "s->priority_class" },
+	{ "trainingjobs.spec.passes", TJQ, "s->passes" },
+	{ "trainingjobs.spec.port", TJQ, "s->port" },
+	{ "trainingjobs.spec.ports_num", TJQ, "s->ports_num" },
+	{ "trainingjobs.spec.ports-num", TJQ, "s->ports_num" },
+	{ "trainingjobs.spec.portsNum", TJQ, "s->ports_num" },
+	{ "trainingjobs.spec.ports_num_for_sparse", TJQ, "s->ports_num_for_sparse" },
+	{ "trainingjobs.spec.ports-num-for-sparse", TJQ, "s->ports_num_for_sparse" },
+	{ "trainingjobs.spec.portsNumForSparse", TJQ, "s->ports_num_for_sparse" },
+	{ "trainingjobs.spec.host_network", TJQ, "s->host_network" },
+	{ "trainingjobs.spec.host-network", TJQ, "s->host_network" },
+	{ "trainingjobs.spec.hostNetwork", TJQ, "s->host_network" },
+	{ "trainingjobs.spec.volumes", TJQ, "s->volumes" },
+	{ "trainingjobs.spec.VolumeMounts", TJQ, "s->volume_mounts" },
+	{ "trainingjobs.spec.volumeMounts", TJQ, "s->volume_mounts" },
+	{ "trainingjobs.spec.volume_mounts", TJQ, "s->volume_mounts" },
+	{ "trainingjobs.spec.imagePullSecrets", TJQ, "s->pull_secrets" },
+	{ "trainingjobs.spec.master.etcd-endpoint", TJQ, "s->etcd_endpoint" },
+	{ "trainingjobs.spec.master.etcd_endpoint", TJQ, "s->etcd_endpoint" },
+	{ "trainingjobs.spec.master.etcdEndpoint", TJQ, "s->etcd_endpoint" },
+	{ "trainingjobs.spec.master.resources.limits", TJQ, "&p->limits" },
+	{ "trainingjobs.spec.master.resources.requests", TJQ, "&p->requests" },
+	{ "trainingjobs.spec.pserver.min-instance", TJQ, "s->pserver.min" },
+	{ "trainingjobs.spec.pserver.min_instance", TJQ, "s->pserver.min" },
+	{ "trainingjobs.spec.pserver.minInstance", TJQ, "s->pserver.min" },
+	{ "trainingjobs.spec.pserver.max-instance", "controllers/trainingjob/status.c", "p->max > p->min" },
+	{ "trainingjobs.spec.pserver.max_instance", "controllers/trainingjob/status.c", "p->max > p->min" },
+	{ "trainingjobs.spec.pserver.maxInstance", "controllers/trainingjob/status.c", "p->max > p->min" },
+	{ "trainingjobs.spec.pserver.resources.limits", TJQ, "&p->limits" },
+	{ "trainingjobs.spec.pserver.resources.requests", TJQ, "&p->requests" },
+	{ "trainingjobs.spec.trainer.min-instance", TJQ, "s->trainer.min" },
+	{ "trainingjobs.spec.trainer.min_instance", TJQ, "s->trainer.min" },
+	{ "trainingjobs.spec.trainer.minInstance", TJQ, "s->trainer.min" },
+	{ "trainingjobs.spec.trainer.max-instance", "controllers/trainingjob/decide.c", "p->max" },
+	{ "trainingjobs.spec.trainer.max_instance", "controllers/trainingjob/decide.c", "p->max" },
+	{ "trainingjobs.spec.trainer.maxInstance", "controllers/trainingjob/decide.c", "p->max" },
+	{ "trainingjobs.spec.trainer.etcd-endpoint", TJQ, "s->etcd_endpoint" },
+	{ "trainingjobs.spec.trainer.etcd_endpoint", TJQ, "s->etcd_endpoint" },
+	{ "trainingjobs.spec.trainer.etcdEndpoint", TJQ, "s->etcd_endpoint" },
+	{ "trainingjobs.spec.trainer.resources.limits", TJQ, "&p->limits" },
+	{ "trainingjobs.spec.trainer.resources.requests", TJQ, "&p->requests" },
+	{ "trainingjobs.spec.trainer.entrypoint", TJQ, "s->entrypoint" },
+	{ "trainingjobs.spec.trainer.workspace", TJQ, "s->workspace" },
+	{ "trainingjobs.spec.trainer.passes", TJQ, "s->passes" },
 };
 
 /* Fields that no code acts on. Do not add any: act on the field, or leave it out of the CRD. */
@@ -229,6 +279,7 @@ static const struct {
 	{ "queues", &kar_queue_type },
 	{ "schedulingspecs", &kar_schedulingspec_type },
 	{ "topologies", &kar_topology_type },
+	{ "trainingjobs", &kar_trainingjob_type },
 };
 
 static void walk_part(const char *part, visit_fn *visit)

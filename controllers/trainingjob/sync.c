@@ -1,0 +1,183 @@
+/* The shell of the TrainingJob reconciler. */
+#include "controllers/trainingjob/trainingjob.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/copy.h"
+#include "api/trainingjob/trainingjob_queuejob.h"
+#include "common/base/intern.h"
+#include "common/base/str.h"
+#include "common/base/utf8.h"
+#include "common/codec/json.h"
+#include "controllers/cluster/caches.h"
+#include "controllers/controllers.h"
+#include "controllers/kar_metrics.h"
+
+enum { CACHE_WAIT = 100 }; /* ms between two checks whether the cache has our own write */
+static const kar_time REFUSED_AGAIN = 600 * KAR_SECOND;
+
+/* What was said when its QueueJob was written; valid for one digest. */
+struct memory {
+	uint64_t of;   /* hash of uid and generation of the TrainingJob; 0: nothing was refused */
+	kar_time mono; /* when */
+	char said[512];
+};
+
+static void on_trainingjob(void *arg, const struct kar_object *old KAR_UNUSED, const struct kar_object *new)
+{
+	struct kar_controller *c = arg;
+	char key[KAR_KEY_LEN];
+
+	if (new)
+		kar_enqueue(c, c->stores->trainingjobs, kar_object_key(new, key));
+}
+
+static void on_queuejob(void *arg, const struct kar_object *old, const struct kar_object *new)
+{
+	struct kar_controller *c = arg;
+	const struct kar_object *o = new ? new : old;
+	char key[KAR_KEY_LEN];
+
+	if (kar_store_get(c->stores->trainingjobs, o->ns, o->name))
+		kar_enqueue(c, c->stores->queuejobs, kar_object_key(o, key));
+}
+
+static void start(struct kar_controller *c)
+{
+	kar_store_listen(c->stores->trainingjobs, on_trainingjob, c);
+	kar_store_listen(c->stores->queuejobs, on_queuejob, c);
+}
+
+/* The last number of "0-57,59", plus one. */
+static int32_t end_of_indexes(const char *text)
+{
+	const char *last = text;
+
+	if (!kar_has_text(text))
+		return 0;
+	for (const char *p = text; *p; p++)
+		last = *p == ',' || *p == '-' ? p + 1 : last;
+	return (int32_t)kar_clamp(strtol(last, NULL, 10), 0, KAR_QJ_MAX_PODS) + 1;
+}
+
+static int32_t used_indexes(const struct kar_stores *stores, const struct kar_queuejob *job)
+{
+	size_t trainer = kar_queuejob_find_task(&job->spec, KAR_TRAINING_TRAINER), task;
+	const struct kar_object *o;
+	int32_t n = 0, index;
+
+	for (size_t i = 0; i < job->status.n_tasks; i++) {
+		if (kar_streq(job->status.tasks[i].name, KAR_TRAINING_TRAINER))
+			n = end_of_indexes(job->status.tasks[i].succeeded_indexes);
+	}
+	for (struct kar_iter it = kar_store_by_index(stores->pods, KAR_POD_BY_OWNER, job->o.uid);
+		kar_iter_next(&it, &o);) {
+		if (kar_queuejob_pod_index(job, o->name, &task, &index) && task == trainer && index >= n)
+			n = index + 1;
+	}
+	return n;
+}
+
+static uint64_t hash_of(const struct kar_trainingjob *t)
+{
+	return kar_hash(kar_hash_str(1, t->o.uid), &t->generation, sizeof(t->generation)) | 1;
+}
+
+/* What was refused is tried again after an edit, and now and then. */
+static const char *refusal(struct kar_sync *s, const struct kar_trainingjob *t)
+{
+	struct memory *m = s->state->memory;
+	kar_time left = m->mono + REFUSED_AGAIN - s->mono;
+
+	if (m->of != hash_of(t) || left <= 0) {
+		m->of = 0;
+		return NULL;
+	}
+	kar_plan_requeue(&s->plan, left);
+	return kar_copy(&s->arena, m->said);
+}
+
+static bool sync_job(struct kar_controller *c, struct kar_sync *s)
+{
+	const struct kar_stores *stores = c->stores;
+	struct trainingjob_view v = { 0 };
+	const struct kar_object *o, *job;
+	const char *ns, *name;
+	char buf[KAR_KEY_LEN];
+
+	kar_key_split(s->key, buf, &ns, &name);
+	o = kar_store_get(stores->trainingjobs, ns, name);
+	if (!o)
+		return false;
+	if (!kar_barrier_passed(c->barrier, s->key, stores->trainingjobs) ||
+		!kar_barrier_passed(c->barrier, s->key, stores->queuejobs)) {
+		kar_plan_requeue(&s->plan, CACHE_WAIT);
+		return false;
+	}
+	s->object = kar_object_ref(o);
+	s->generation = kar_as_trainingjob(o)->generation;
+	s->objects = 1;
+	job = kar_store_get(stores->queuejobs, ns, name);
+	v.t = kar_as_trainingjob(o);
+	v.job = job ? kar_as_queuejob(job) : NULL;
+	v.used = job ? used_indexes(stores, v.job) : 0;
+	v.refused = refusal(s, v.t);
+	trainingjob_decide(&v, s->now, &s->plan);
+	return true;
+}
+
+static int encode(const struct kar_sync *s KAR_UNUSED, const struct kar_action *a, struct kar_buf *out,
+	struct kar_err *err KAR_UNUSED)
+{
+	return trainingjob_encode(a, out);
+}
+
+static const char *encode_status(const struct kar_sync *s, struct kar_buf *out)
+{
+	struct kar_json_writer w;
+
+	kar_json_writer_init(&w, out);
+	kar_jw_begin_object(&w);
+	kar_write_preconditions(&w, s->object);
+	kar_jw_key(&w, "status");
+	kar_jw_begin_object(&w);
+	kar_status_write(&w, &kar_trainingjob_status_table, s->plan.status, KAR_SF_ALL);
+	kar_jw_end_object(&w);
+	kar_jw_end_object(&w);
+	kar_json_writer_release(&w);
+	return "status";
+}
+
+static void refused(const struct kar_sync *s, const struct kar_action *a KAR_UNUSED,
+	const struct kar_err *err)
+{
+	struct memory *m = s->state->memory;
+
+	if (!s->object || err->what != KAR_INVALID)
+		return; /* the executor tries it again */
+	m->of = hash_of(kar_as_trainingjob(s->object));
+	m->mono = s->mono;
+	snprintf(m->said, sizeof(m->said), "%.*s", (int)sizeof(m->said) - 1, err->msg);
+	m->said[kar_utf8_clean(m->said, strlen(m->said))] = '\0';
+	kar_workqueue_add(s->controller->queue, s->key);
+}
+
+static void wrote(const struct kar_sync *s, const struct kar_action *a,
+	const struct kar_answer *answer KAR_UNUSED)
+{
+	kar_count_write(s, a);
+}
+
+void kar_trainingjob_controller(struct kar_controller *c)
+{
+	c->name = "trainingjob";
+	c->start = start;
+	c->sync = sync_job;
+	c->encode = encode;
+	c->encode_status = encode_status;
+	c->refused = refused;
+	c->wrote = wrote;
+	c->memory_size = sizeof(struct memory);
+}
