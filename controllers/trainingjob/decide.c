@@ -100,7 +100,7 @@ static void tell(const struct trainingjob_view *v, const struct kar_trainingjob_
 	if (foreign && !kar_streq(st->reason, seen->reason))
 		kar_plan_event(p, true, kar_reason_NameConflict, "CreateChildren", "%s", st->reason);
 	if (v->refused && !kar_streq(st->reason, seen->reason))
-		kar_plan_event(p, true, kar_reason_InvalidObject, "CreateChildren", "%s", v->refused);
+		kar_plan_event(p, true, v->refused_for, "CreateChildren", "%s", v->refused);
 }
 
 static void put_status(const struct trainingjob_view *v, kar_time now, struct kar_plan *p)

@@ -182,7 +182,7 @@ struct kar_trainingjob_status trainingjob_status(const struct trainingjob_view *
 			st.reason = kar_arena_printf(arena, "Invalid: %s; what has started goes on as it was",
 				t->problem);
 		else if (v->refused && !st.completion_time)
-			st.reason = kar_arena_printf(arena, "InvalidObject: %s", v->refused);
+			st.reason = kar_arena_printf(arena, "%s: %s", v->refused_for, v->refused);
 	} else if (!ended) {
 		st.phase = t->problem ? KAR_TRAINING_FAILED : KAR_TRAINING_CREATING;
 		st.trainers = 0;
@@ -190,7 +190,7 @@ struct kar_trainingjob_status trainingjob_status(const struct trainingjob_view *
 		st.n_replicas = 0;
 		st.reason = t->problem ? kar_arena_printf(arena, "Invalid: %s", t->problem)
 			: v->job       ? conflict(v, arena)
-			: v->refused   ? kar_arena_printf(arena, "InvalidObject: %s", v->refused)
+			: v->refused   ? kar_arena_printf(arena, "%s: %s", v->refused_for, v->refused)
 				       : "";
 	}
 	st.observed_generation = t->generation;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/copy.h"
+#include "api/status/reasons.h"
 #include "api/trainingjob/trainingjob_queuejob.h"
 #include "common/base/intern.h"
 #include "common/base/str.h"
@@ -16,12 +17,13 @@
 #include "controllers/kar_metrics.h"
 
 enum { CACHE_WAIT = 100 }; /* ms between two checks whether the cache has our own write */
-static const kar_time REFUSED_AGAIN = 600 * KAR_SECOND;
+static const kar_time INVALID_AGAIN = 600 * KAR_SECOND, DENIED_AGAIN = 30 * KAR_SECOND;
 
 /* What was said when its QueueJob was written; valid for one digest. */
 struct memory {
-	uint64_t of;   /* hash of uid and generation of the TrainingJob; 0: nothing was refused */
-	kar_time mono; /* when */
+	uint64_t of;    /* hash of uid and generation of the TrainingJob; 0: nothing was refused */
+	kar_time until; /* mono; it is tried again then */
+	const char *reason;
 	char said[512];
 };
 
@@ -86,17 +88,17 @@ static uint64_t hash_of(const struct kar_trainingjob *t)
 }
 
 /* What was refused is tried again after an edit, and now and then. */
-static const char *refusal(struct kar_sync *s, const struct kar_trainingjob *t)
+static void remember_refusal(struct kar_sync *s, struct trainingjob_view *v)
 {
 	struct memory *m = s->state->memory;
-	kar_time left = m->mono + REFUSED_AGAIN - s->mono;
 
-	if (m->of != hash_of(t) || left <= 0) {
+	if (m->of != hash_of(v->t) || m->until <= s->mono) {
 		m->of = 0;
-		return NULL;
+		return;
 	}
-	kar_plan_requeue(&s->plan, left);
-	return kar_copy(&s->arena, m->said);
+	kar_plan_requeue(&s->plan, m->until - s->mono);
+	v->refused = kar_copy(&s->arena, m->said);
+	v->refused_for = m->reason;
 }
 
 static bool sync_job(struct kar_controller *c, struct kar_sync *s)
@@ -123,7 +125,7 @@ static bool sync_job(struct kar_controller *c, struct kar_sync *s)
 	v.t = kar_as_trainingjob(o);
 	v.job = job ? kar_as_queuejob(job) : NULL;
 	v.used = job ? used_indexes(stores, v.job) : 0;
-	v.refused = refusal(s, v.t);
+	remember_refusal(s, &v);
 	trainingjob_decide(&v, s->now, &s->plan);
 	return true;
 }
@@ -155,10 +157,11 @@ static void refused(const struct kar_sync *s, const struct kar_action *a KAR_UNU
 {
 	struct memory *m = s->state->memory;
 
-	if (!s->object || err->what != KAR_INVALID)
+	if (!s->object || (err->what != KAR_INVALID && err->what != KAR_DENIED))
 		return; /* the executor tries it again */
 	m->of = hash_of(kar_as_trainingjob(s->object));
-	m->mono = s->mono;
+	m->until = s->mono + (err->what == KAR_INVALID ? INVALID_AGAIN : DENIED_AGAIN);
+	m->reason = err->what == KAR_INVALID ? kar_reason_InvalidObject : kar_reason_Forbidden;
 	snprintf(m->said, sizeof(m->said), "%.*s", (int)sizeof(m->said) - 1, err->msg);
 	m->said[kar_utf8_clean(m->said, strlen(m->said))] = '\0';
 	kar_workqueue_add(s->controller->queue, s->key);

@@ -23,8 +23,8 @@ struct trainingjob_view {
 	const struct kar_trainingjob *t;
 	const struct kar_queuejob *job; /* of its name; NULL: there is none */
 	int32_t used; /* the highest index of a trainer that exists or has succeeded, plus one */
-	const char *
-		refused; /* what the API server said when the QueueJob of this generation was written; NULL: nothing */
+	/* What the API server said when the QueueJob of this generation was written (NULL: nothing), and the reason for it. */
+	const char *refused, *refused_for;
 };
 
 void trainingjob_decide(const struct trainingjob_view *v, kar_time now, struct kar_plan *p) KAR_NONNULL;

@@ -306,6 +306,11 @@ static void refusal_is_said_and_not_repeated(void **state KAR_UNUSED)
 	w.mono += 601 * KAR_SECOND;
 	assert_true(sync_named("ns/t"));
 	assert_string_equal(printed(), "status phase=creating; create queuejobs ns/t (trainers=2)");
+	err = (struct kar_err){ .what = KAR_DENIED, .msg = "a policy" };
+	w.controller.refused(&w.sync, &w.sync.plan.actions[0], &err);
+	assert_true(sync_named("ns/t"));
+	assert_string_equal(printed(),
+		"status phase=creating reason=Forbidden: a policy; event Warning Forbidden: a policy; requeue 30s");
 }
 
 static void what_is_rewritten_or_ignored_is_a_condition(void **state KAR_UNUSED)

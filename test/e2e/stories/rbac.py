@@ -4,6 +4,7 @@ import json
 from harness import FINALIZER, KEY, SERVICE_ACCOUNT, USER_AGENT, expect, expect_equal, queuejob, task, wait_until
 
 JOB = {"apiVersion": KEY + "v1alpha1", "kind": "QueueJob", "name": "j", "uid": "9d2f0c1e-0000-4000-8000-000000000000", "controller": True}
+TRAINING = {"apiVersion": "paddlepaddle.org/v1", "kind": "TrainingJob", "name": "t", "uid": "9d2f0c1e-0000-4000-8000-000000000001", "controller": True}
 BY_POLICY = "ValidatingAdmissionPolicy 'kar-controllers-"
 
 
@@ -32,6 +33,7 @@ UNKNOWN = "reads what a create has made whose answer was lost: unit executor/unk
 EMPTY = "deletes a group that was made for pods a minute after the last of them: unit podgroup_sync/group_that_was_made_goes_when_it_is_empty"
 NOT_ASKED = {  # (API group, resource, verb) -> why a run may end without a request that needs it
     ("kube-arbitrator.io", "queuejobs/finalizers", "update"): ADMISSION,
+    ("paddlepaddle.org", "trainingjobs/finalizers", "update"): ADMISSION,
     **{(group, resource, "get"): UNKNOWN for group, resource in (
         ("", "pods"), ("", "services"), ("scheduling.x-k8s.io", "podgroups"), ("kube-arbitrator.io", "schedulingspecs"), ("kube-arbitrator.io", "queues"))},
     ("scheduling.x-k8s.io", "podgroups", "delete"): EMPTY,
@@ -157,6 +159,9 @@ def story_admission_policy_binds_the_manager(s):
         "the adoption of another controller's PodGroup": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "foreign", *merge(metadata=owned)),
         "a bare PodGroup": as_manager(s, "create", obj=pod_group("bare")),
         "the deletion of another controller's PodGroup": as_manager(s, "delete", "podgroup.scheduling.x-k8s.io", "foreign"),
+        "a QueueJob of nobody": as_manager(s, "create", obj=queuejob("bare", task("worker", 1))),
+        "the spec of a user's QueueJob": as_manager(s, "patch", "queuejob", "stays", *merge(spec={"suspend": False})),
+        "the adoption of a user's QueueJob": as_manager(s, "patch", "queuejob", "stays", *merge(metadata={"ownerReferences": [TRAINING]})),
         "the deletion of a job without TTL": as_manager(s, "delete", "queuejob", "stays"),
         "a pod of a QueueJob in kube-system": as_manager(s, "create", namespace="kube-system", obj=pod("bare", **owned)),
         "a Service of a QueueJob in kube-system": as_manager(s, "create", namespace="kube-system", obj=service("bare", **owned)),
@@ -171,6 +176,7 @@ def story_admission_policy_binds_the_manager(s):
     expect(not wrong, "must be refused by a policy:\n" + "\n".join(wrong))
     allowed = {
         "a pod of a QueueJob": as_manager(s, "create", obj=pod("bare", **owned)),
+        "a QueueJob of a TrainingJob": as_manager(s, "create", obj=(lambda j: {**j, "metadata": {**j["metadata"], "ownerReferences": [TRAINING]}})(queuejob("bare", task("worker", 1)))),
         "a PodGroup for pods that ask for one": as_manager(s, "create", obj=pod_group("made", labels=MADE)),
         "the status of a PodGroup in annotations": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "foreign", *merge(metadata={"annotations": {KEY + k: "{}" for k in ("placement", "queue-status", "message")}})),
         "a PodGroup for a controller that has a SchedulingSpec": as_manager(s, "create", obj={**pod_group("made", labels=MADE), "metadata": {**pod_group("made", labels=MADE)["metadata"], "ownerReferences": [owner]}}),
