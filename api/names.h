@@ -23,7 +23,8 @@
 /* Of a TrainingJob, as labels or annotations: experiment, offline, normal or production; seconds between two scalings. */
 #define KAR_LABEL_PRIORITY_LEVEL KAR_GROUP "/priority-level"
 #define KAR_ANNOTATION_FREEZING_WINDOW KAR_GROUP "/freezing-window-seconds"
-#define KAR_ANNOTATION_MADE_OF KAR_GROUP "/made-of" /* of a QueueJob: what of its TrainingJob it was made of */
+#define KAR_ANNOTATION_MADE_OF \
+	KAR_GROUP "/made-of" /* of a QueueJob: what of its TrainingJob it was made of */
 #define KAR_ANNOTATION_TEMPLATE_HASH KAR_GROUP "/template-hash"
 #define KAR_ANNOTATION_RELEASED \
 	KAR_GROUP "/released" /* of a pod from which the manager has removed its gate; "true" */

@@ -215,7 +215,7 @@ struct kar_queuejob {
 	struct kar_arena mem; /* of everything below */
 	int64_t generation;
 	kar_time creation, deletion;
-	const char *queue_label;   /* value of its label KAR_LABEL_QUEUE; NULL: none */
+	const char *queue_label;       /* value of its label KAR_LABEL_QUEUE; NULL: none */
 	const char *owner_uid, *owner; /* of its controller, "TrainingJob demo"; NULL: it has none */
 	const char *made_of;           /* its annotation KAR_ANNOTATION_MADE_OF; NULL: none */
 	bool has_orphan_finalizer; /* being deleted with propagationPolicy Orphan: its pods stay and run on */
