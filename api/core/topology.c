@@ -15,9 +15,16 @@ struct wire_spec {
 	struct kar_array levels; /* struct wire_level */
 };
 
+struct wire_status {
+	struct kar_topology_status s;
+	struct kar_array levels;     /* struct kar_topology_level */
+	struct kar_array conditions; /* struct kar_wire_condition */
+};
+
 struct wire_topology {
 	struct kar_wire_object head;
 	struct wire_spec spec;
+	struct wire_status status;
 };
 
 static const struct kar_field level_fields[] = {
@@ -30,9 +37,30 @@ static const struct kar_field spec_fields[] = {
 };
 static const struct kar_desc spec_desc = KAR_DESC("TopologySpec", struct wire_spec, spec_fields);
 
+static const struct kar_field level_status_fields[] = {
+	KAR_STATUS_TEXT(struct kar_topology_level, label, "nodeLabel", KAR_COPY_KEY, KAR_SF_STORY, NULL),
+	KAR_STATUS(INT32, struct kar_topology_level, domains, "domains", KAR_SF_COUNTER, "domains"),
+	KAR_STATUS(INT32, struct kar_topology_level, nodes, "nodes", KAR_SF_COUNTER, "nodes"),
+	KAR_STATUS(INT32, struct kar_topology_level, without_label, "nodesWithoutLabel", KAR_SF_COUNTER,
+		"without"),
+	KAR_STATUS(INT32, struct kar_topology_level, ambiguous, "ambiguous", KAR_SF_COUNTER, "ambiguous"),
+};
+static const struct kar_desc level_status_table =
+	KAR_DESC("TopologyLevelStatus", struct kar_topology_level, level_status_fields);
+
+static const struct kar_field status_fields[] = {
+	KAR_STATUS_STRUCTS(struct wire_status, levels, s.levels, s.n_levels, struct kar_topology_level,
+		"levels", &level_status_table, KAR_SF_STORY | KAR_SF_COUNTER, "levels"),
+	KAR_STATUS_CONDITIONS(struct wire_status, conditions, s.conditions, "conditions",
+		KAR_SF_STORY | KAR_SF_PRINT_REASON, ""),
+};
+const struct kar_desc kar_topology_status_table =
+	KAR_DESC("TopologyStatus", struct wire_status, status_fields);
+
 static const struct kar_field fields[] = {
 	KAR_WIRE_HEAD_FIELDS(struct wire_topology),
 	KAR_FIELD_SUB(struct wire_topology, spec, "spec", KAR_F_OBJECT, &spec_desc),
+	KAR_FIELD_SUB(struct wire_topology, status, "status", KAR_F_OBJECT, &kar_topology_status_table),
 };
 static const struct kar_desc desc = KAR_WIRE_DESC("Topology", struct wire_topology, fields);
 
@@ -45,6 +73,16 @@ static bool has_level(const struct kar_topology *t, const char *label)
 	return false;
 }
 
+/* Of the level that comes next; NULL: there is none. */
+static const char *problem_of(const struct kar_topology *t, const char *label)
+{
+	if (t->n == KAR_TOPOLOGY_LEVELS)
+		return "there are more than 16";
+	if (!kar_has_text(label))
+		return "it has no label";
+	return has_level(t, label) ? "a wider one has the same label" : NULL;
+}
+
 /* An older CRD may let levels pass that the schema refuses: they end where one means nothing. */
 static struct kar_object *project(const void *wire, struct kar_intern *strings)
 {
@@ -54,11 +92,19 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings)
 
 	kar_object_init(&t->o, &kar_topology_type, &w->head, kar_copy_text(&t->mem, w->head.meta.name),
 		kar_copy_text(&t->mem, w->head.meta.uid), strings);
-	for (size_t i = 0; i < w->spec.levels.n && t->n < KAR_TOPOLOGY_LEVELS; i++) {
-		if (!kar_has_text(levels[i].label) || has_level(t, levels[i].label))
-			break;
-		t->levels[t->n++] = kar_copy_fit(&t->mem, levels[i].label, KAR_COPY_KEY);
+	t->generation = w->head.meta.generation;
+	for (size_t i = 0; i < w->spec.levels.n && !t->invalid; i++) {
+		const char *why = problem_of(t, levels[i].label);
+
+		if (why)
+			t->invalid = kar_arena_printf(&t->mem,
+				"spec.levels[%zu] and narrower ones are ignored: %s", i, why);
+		else
+			t->levels[t->n++] = kar_copy_fit(&t->mem, levels[i].label, KAR_COPY_KEY);
 	}
+	if (!w->spec.levels.n)
+		t->invalid = kar_copy_text(&t->mem, "spec.levels is empty");
+	kar_status_read(&kar_topology_status_table, &w->status, &t->status, &t->mem);
 	return &t->o;
 }
 
@@ -82,6 +128,15 @@ const struct kar_type kar_topology_type = {
 	.project = project,
 	.destroy = destroy,
 };
+
+bool kar_topology_same(const struct kar_topology *a, const struct kar_topology *b)
+{
+	bool same = a->n == b->n;
+
+	for (uint32_t i = 0; i < a->n && same; i++)
+		same = kar_streq(a->levels[i], b->levels[i]);
+	return same;
+}
 
 /* --- what pods ask for ------------------------------------------------------------------------------ */
 

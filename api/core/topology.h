@@ -7,16 +7,41 @@
 
 #include <assert.h>
 
+#include "api/status/condition.h"
+#include "api/status/status_fields.h"
 #include "common/codec/decode.h"
 #include "common/kube/object.h"
 
 enum { KAR_TOPOLOGY_LEVELS = 16 };
 
+#define KAR_TOPOLOGY_VALID "Valid" /* type of a condition */
+
+/* What a level means for the nodes that there are. */
+struct kar_topology_level {
+	const char *label;
+	int32_t domains;
+	int32_t nodes;         /* that are in one of them */
+	int32_t without_label; /* the others: they have not this label, or not that of a wider level */
+	int32_t ambiguous;     /* values that stand for more than one domain, below different ones */
+};
+
+struct kar_topology_status {
+	struct kar_topology_level *levels;
+	size_t n_levels;
+	struct kar_conditions conditions;
+};
+
+/* Table of the status (api/status/status_fields.h). */
+extern const struct kar_desc kar_topology_status_table;
+
 struct kar_topology {
 	struct kar_object o; /* first */
 	struct kar_arena mem;
+	int64_t generation;
 	const char *levels[KAR_TOPOLOGY_LEVELS]; /* labels */
 	uint32_t n;
+	const char *invalid; /* why further levels are ignored, as a message for users; NULL: none are */
+	struct kar_topology_status status;
 };
 
 extern const struct kar_type kar_topology_type;
@@ -26,6 +51,9 @@ static inline const struct kar_topology *kar_as_topology(const struct kar_object
 	assert(o && o->type == &kar_topology_type);
 	return (const struct kar_topology *)(const void *)o;
 }
+
+/* Do both have the same levels? Their statuses do not matter. */
+bool kar_topology_same(const struct kar_topology *a, const struct kar_topology *b) KAR_NONNULL;
 
 /* Labels of levels. NULL: not asked for. */
 struct kar_topology_ask {

@@ -23,6 +23,7 @@ static const char *const shown[KAR_REASON_SHOWN] = {
 	"lastRestart",
 	"PodGroup",
 	"Queue",
+	"Topology",
 };
 
 const struct kar_reason *kar_reasons(size_t *n)

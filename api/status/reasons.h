@@ -1,5 +1,5 @@
 /*
- * reasons - the list of all reasons that a QueueJob, PodGroup or Queue shows: in status.reason, in conditions and in events.
+ * reasons - the list of all reasons that a QueueJob, PodGroup, Queue or Topology shows: in status.reason, in conditions and in events.
  *
  * Code uses the constant of a reason (kar_reason_BackOff for "BackOff"), so every reason in use is in the list. docs/REASONS.md is
  * generated from the list, and a unit test compares them. A reason is part of the API, because programs match it.
@@ -26,13 +26,14 @@ enum {
 	KAR_SHOWN_RESTART = 1 << 10,     /* status.lastRestart.reason */
 	KAR_SHOWN_ON_PODGROUP = 1 << 11, /* in a condition or an event of a PodGroup */
 	KAR_SHOWN_ON_QUEUE = 1 << 12,    /* in a condition of a Queue */
+	KAR_SHOWN_ON_TOPOLOGY = 1 << 13, /* in a condition or an event of a Topology */
 	/* Its message in status contains a number of pods: a change of it may wait for the next write, as a counter may. */
-	KAR_REASON_COUNTS = 1 << 13,
+	KAR_REASON_COUNTS = 1 << 14,
 	/* A job that waits for its admission gets one event: Normal with reason Waiting, or a Warning with the reason, if somebody must act. */
-	KAR_WAIT_IS_TOLD = 1 << 14,
-	KAR_WAIT_WARNS = 1 << 15,
+	KAR_WAIT_IS_TOLD = 1 << 15,
+	KAR_WAIT_WARNS = 1 << 16,
 };
-#define KAR_REASON_SHOWN 13         /* number of the KAR_SHOWN_ flags */
+#define KAR_REASON_SHOWN 14         /* number of the KAR_SHOWN_ flags */
 #define KAR_REASON_SHOWN_OF_JOBS 11 /* the first of them, which are about QueueJobs */
 
 /* X(name, where, meaning), in the order of a job's life. */
@@ -294,7 +295,7 @@ enum {
 		"Every ResourceQuota of the namespace has room for spec.totalResources, and keeps it.") \
 	X(NotRequested, KAR_SHOWN_ON_PODGROUP, "The group reserves nothing any more.") \
 	X(Finished, KAR_SHOWN_ON_PODGROUP, "The group has ended; it is in no queue.") \
-	X(Valid, KAR_SHOWN_ON_PODGROUP | KAR_SHOWN_ON_QUEUE, \
+	X(Valid, KAR_SHOWN_ON_PODGROUP | KAR_SHOWN_ON_QUEUE | KAR_SHOWN_ON_TOPOLOGY, \
 		"The spec means something: nothing of it is ignored.") \
 	X(ValidWithWarnings, KAR_SHOWN_ON_QUEUE, \
 		"The spec is valid; the message says what of it cannot have the effect that it seems to have.") \
@@ -315,7 +316,9 @@ enum {
 	X(CapabilityExceeded, KAR_SHOWN_ON_QUEUE, \
 		"The pods of the queue have more than its capability, which was lowered or is exceeded by pods that grew. Nothing is stopped, and nothing more comes.") \
 	X(WithinCapability, KAR_SHOWN_ON_QUEUE, \
-		"The pods of the queue have no more than its capability any more.")
+		"The pods of the queue have no more than its capability any more.") \
+	X(InvalidLevels, KAR_SHOWN_ON_TOPOLOGY, \
+		"Levels of the Topology are ignored, which its CustomResourceDefinition should have refused; the message says which, and why. Apply the CRDs of this version, and correct the Topology.")
 
 /* kar_reason_BackOff and so on: the texts. */
 #define KAR_REASON_DECLARE(name, where, meaning) extern const char kar_reason_##name[];

@@ -244,6 +244,12 @@ static void on_namespace(void *arg, const struct kar_object *old, const struct k
 		on_change(arg, old, new);
 }
 
+static void on_topology(void *arg, const struct kar_object *old, const struct kar_object *new)
+{
+	if (!(old && new &&kar_topology_same(kar_as_topology(old), kar_as_topology(new))))
+		on_change(arg, old, new);
+}
+
 static void on_quota(void *arg, const struct kar_object *old, const struct kar_object *new)
 {
 	struct kar_controller *c = arg;
@@ -355,7 +361,7 @@ static void start(struct kar_controller *c)
 	kar_store_listen(c->stores->storageclasses, on_storage, c);
 	kar_store_listen(c->stores->csidrivers, on_storage, c);
 	kar_store_listen(c->stores->claimtemplates, on_storage, c);
-	kar_store_listen(c->stores->topologies, on_change, c);
+	kar_store_listen(c->stores->topologies, on_topology, c);
 	kar_store_listen(c->stores->resourceclaims, on_device_claim, c);
 	kar_templates_listen(c->stores->templates, NULL, on_verdict, c);
 	kar_devices_listen(c->stores->devices, on_verdict, c);

@@ -193,9 +193,33 @@ static void members_are_placed_by_their_annotations(void **state)
 	}
 }
 
+/* What is counted in it is no reason for a pass. */
+static void levels_wake_the_pass_and_numbers_do_not(void **state KAR_UNUSED)
+{
+	static const struct {
+		const char *levels;
+		bool wakes;
+	} steps[] = { { RACKS, true },
+		{ RACKS "]},\"status\":{\"levels\":[{\"nodeLabel\":\"e.x/block\",\"nodes\":4}", false },
+		{ RACKS "," LEVEL("e.x/leaf"), true }, { LEVEL("e.x/block") "," LEVEL("e.x/row"), true } };
+
+	drain();
+	for (size_t i = 0; i < KAR_LEN(steps); i++) {
+		const char *key;
+
+		put_topology("t0", steps[i].levels);
+		key = kar_workqueue_take(w.controller.queue, w.mono);
+		if ((key != NULL) != steps[i].wakes)
+			fail_msg("step %zu", i);
+		if (key)
+			kar_workqueue_done(w.controller.queue, key);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(levels_wake_the_pass_and_numbers_do_not, setup, teardown),
 		cmocka_unit_test_setup_teardown(members_are_placed_by_their_annotations, setup, teardown),
 		cmocka_unit_test_setup_teardown(jobs_are_placed_inside_domains, setup, teardown),
 	};

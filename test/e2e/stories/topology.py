@@ -1,8 +1,9 @@
 """Gangs that sit together by a Topology: four nodes of 64 CPUs, two in each rack."""
 
 import contextlib
+import json
 
-from harness import ROOT, expect, expect_equal, wait_until
+from harness import ROOT, TEST_KEY, expect, expect_equal, wait_until
 from stories.members import LABEL, batch_job, group, members, owned_pod, owner, runs, said
 from stories.nodes import bound_nodes, gang, nodes_of, placement, wait_for_words, wait_until_alone
 
@@ -137,3 +138,46 @@ def story_batch_job_with_the_annotation_of_kueue(s):
         expect_equal(racks_of(s, "b"), {name}, "racks")
         for pod in members(s, "b").values():
             expect_equal(pod["spec"]["nodeSelector"], {RACK: name}, "node selector")
+
+
+def story_topology_counts_its_nodes(s):
+    """The status of a Topology follows the labels of nodes, and kubectl shows it."""
+    def counts(*levels):
+        want = [dict(zip(("nodeLabel", "domains", "nodes", "nodesWithoutLabel", "ambiguous"), level)) for level in levels]
+        wait_until(lambda: s.cluster.kubectl.get("topology", s.namespace).get("status", {}).get("levels") == want, f"the status says {want}", seconds=30)
+
+    wait_until_alone(s)
+    host = "kubernetes.io/hostname"
+    with racks(s) as (first, _):
+        counts((RACK, 2, 4, 0, 0))
+        line = s.cluster.kubectl("get", "topology", s.namespace).splitlines()[1].split()
+        expect_equal(line[1:5], [RACK, "2", "4", "True"], "columns")
+        s.cluster.kubectl("label", "node", first[0], f"{RACK}-")
+        counts((RACK, 2, 3, 1, 0))
+        s.cluster.kubectl("patch", "topology", s.namespace, "--type=merge", "-p", json.dumps({"spec": {"levels": [{"nodeLabel": RACK}, {"nodeLabel": host}]}}))
+        counts((RACK, 2, 3, 1, 0), (host, 3, 3, 1, 0))
+        before = s.cluster.kubectl.get("topology", s.namespace)["metadata"]["resourceVersion"]
+        s.cluster.kubectl("label", "node", first[0], f"{TEST_KEY}other=1")
+        s.cluster.kubectl("label", "node", first[0], f"{TEST_KEY}other-")
+        s.apply(gang("train", replicas=2, sched={"topology": {"required": RACK}}))
+        s.wait_phase("train", "Running", running=2)
+        expect_equal(s.cluster.kubectl.get("topology", s.namespace)["metadata"]["resourceVersion"], before, "nothing is written that is there already")
+
+
+def story_levels_of_a_topology_only_grow(s):
+    """The levels of a Topology cannot be changed or removed; narrower ones can be added."""
+    def refused(*levels):
+        patch = json.dumps({"spec": {"levels": [{"nodeLabel": label} for label in levels]}})
+        status, said = s.cluster.kubectl("patch", "topology", s.namespace, "--type=merge", "-p", patch, check=False)
+        expect(not status or "levels cannot be changed" in said, f"only for this reason: {said}")
+        return status != 0
+
+    s.apply({"apiVersion": "kube-arbitrator.io/v1alpha1", "kind": "Topology", "metadata": {"name": s.namespace},
+             "spec": {"levels": [{"nodeLabel": "a"}, {"nodeLabel": "b"}]}})
+    try:
+        for levels in (("b", "a"), ("a",), ("b",), ("c", "a", "b"), ("a", "c", "b")):
+            expect(refused(*levels), f"levels {levels} are refused")
+        expect(not refused("a", "b", "c"), "a narrower level is added")
+        expect(refused("a", "b"), "and stays")
+    finally:
+        s.cluster.kubectl("delete", "topology", s.namespace, "--wait=false")
