@@ -9,6 +9,7 @@
 #ifndef KAR_WORKLOAD_H
 #define KAR_WORKLOAD_H
 
+#include "api/core/topology.h"
 #include "api/pod/pod.h"
 
 /* What a workload says of itself as a whole. */
@@ -17,6 +18,8 @@ struct kar_workload {
 	const char *queue_label;    /* value of its label KAR_LABEL_QUEUE; NULL: none */
 	const char *priority_class; /* that it names itself, and that counts; NULL: none */
 	const char *conflict; /* why it cannot have a name that it needs; NULL: it can, as far as it knows */
+	const struct kar_topology_ask
+		*topology; /* where its pods are to be together: a PodGroup may have lost it (decision 099) */
 	const struct kar_array *gang_groups; /* const char *: "ns/name" of groups that start with its own */
 	kar_time formed_at;                  /* its minimum has run since then */
 	kar_time started_at, completed_at;   /* .completed_at: with success */

@@ -50,12 +50,18 @@ static bool mean_the_same(const struct kar_topology *a, const struct kar_topolog
 	return true;
 }
 
-static struct kar_topology_found refuse(const struct kar_topology_ask *ask, struct kar_arena *a)
+static struct kar_topology_found refuse(const struct kar_stores *s, const struct kar_topology_ask *ask,
+	struct kar_arena *a)
 {
 	const char *labels = ask->required && ask->preferred && !kar_streq(ask->required, ask->preferred)
 		? kar_arena_printf(a, "s %s and %s", ask->required, ask->preferred)
 		: kar_arena_printf(a, " %s", ask->required ? ask->required : ask->preferred);
 
+	if (!kar_store_synced(s->topologies))
+		return (struct kar_topology_found){
+			.problem =
+				"Topologies cannot be read: install their CRD, and let the manager read them (ClusterRole kar-controllers)"
+		};
 	return (struct kar_topology_found){ .problem = ask->name
 			? kar_arena_printf(a, "there is no Topology %s that has the level%s", ask->name,
 				  labels)
@@ -103,7 +109,7 @@ struct kar_topology_found kar_topology_find(const struct kar_stores *s, const st
 		return out;
 	t = first_of(s, ask, &other);
 	if (!t)
-		return refuse(ask, a);
+		return refuse(s, ask, a);
 	if (other) {
 		out.ambiguous = true;
 		out.problem = kar_arena_printf(a,

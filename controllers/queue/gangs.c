@@ -96,7 +96,7 @@ static struct making new_making(struct queue_pass *p, uint32_t i)
 /* What the API server has may be another thing soon. */
 static void choose_backend(struct making *m, struct queue_gang *out)
 {
-	const struct kar_topology_ask ask = queue_topology_asked(m->p, m->group, &m->wishes);
+	const struct kar_topology_ask ask = queue_topology_asked(m->p, m->qg, &m->wishes);
 	const struct queue_backend b = queue_choose_backend(m->p->settings, m->group, &ask, m->qg->workload,
 		&m->roles, m->live > 0, m->arena);
 
@@ -323,6 +323,17 @@ static bool is_adopted(const struct making *m)
 		!kar_condition_find(&m->group->status.conditions, KAR_PG_ADMITTED);
 }
 
+/* Its pods would start anywhere. */
+static void check_together(struct making *m, uint32_t i)
+{
+	const char *why = m->qg->admitted
+		? NULL
+		: queue_why_not_together(m->p, i, &m->wishes, QUEUE_NOT_BY_ITS_SCHEDULER);
+
+	if (why)
+		queue_refuse(m->in, KAR_QR_UNSUPPORTED, why);
+}
+
 void queue_observe_gang(struct queue_pass *p, uint32_t i)
 {
 	struct making m = new_making(p, i);
@@ -363,6 +374,8 @@ void queue_observe_gang(struct queue_pass *p, uint32_t i)
 	}
 	if (out)
 		queue_ask_topology(p, i, &m.wishes);
+	else
+		check_together(&m, i);
 	m.in->no_node_check = !out;
 	p->groups[i].gang = out;
 	finish(&m);

@@ -128,3 +128,19 @@ const char *queue_planned_node(const struct gathering *m, const struct kar_pod *
 
 	return node[0] ? node : NULL;
 }
+
+const char *queue_not_together(const struct gathering *m)
+{
+	const char *who = NULL;
+
+	if (m->placed_by_others)
+		who = QUEUE_NOT_BY_ITS_SCHEDULER;
+	else if (m->unbound.n > kar_pg_plan_pods(m->group))
+		who = kar_arena_printf(m->arena, "no more than %zu pods are placed",
+			kar_pg_plan_pods(m->group));
+	else if (!m->p->nodes || !kar_pg_keeps_placement(m->group))
+		who = "nobody places its pods";
+	if (!who || !m->unbound.n)
+		return NULL;
+	return queue_why_not_together(m->p, (uint32_t)(m->in - m->p->in), &m->wishes, who);
+}

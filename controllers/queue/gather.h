@@ -64,6 +64,9 @@ const struct kar_pg_planned *queue_planned(const struct gathering *m, const stru
 /* The certain node that the plan has for it; NULL: none. */
 const char *queue_planned_node(const struct gathering *m, const struct kar_pod *pod) KAR_NONNULL;
 
+/* Why those that wait cannot start: they must be in one domain, and nobody places them; in the arena. NULL: they can. */
+const char *queue_not_together(const struct gathering *m) KAR_NONNULL;
+
 /* --- lost.c --- */
 
 /* What its minimum asks for, as status.placement.requests; in the arena. */

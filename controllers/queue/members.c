@@ -384,6 +384,8 @@ static struct queue_gang *gang_of(struct gathering *m, struct queue_gang *out, b
 	int64_t need = queue_minimum_left(m) - (int64_t)m->have.n;
 	const char *why = m->placed_by_others ? NULL : obstacle(m);
 
+	if (!why && !started)
+		why = queue_not_together(m);
 	check_objects(m, started);
 	if (is_unsupported(m, started, why)) {
 		leave_alone(m);
@@ -547,6 +549,10 @@ static struct gathering observe(struct queue_pass *p, uint32_t i)
 		else
 			out = gang_of(&m, out, started, qg->admitted, holds);
 	} else {
+		const char *why = state == KAR_PG_STATE_NONE && !m.bound ? queue_not_together(&m) : NULL;
+
+		if (why)
+			queue_refuse(m.in, KAR_QR_UNSUPPORTED, why);
 		leave_alone(&m);
 	}
 	m.in->no_provisioning = m.in->created_bound = m.direct != NULL;
@@ -581,7 +587,8 @@ void queue_observe_members(struct queue_pass *p, uint32_t i)
 	struct gathering m;
 
 	m = observe(p, i);
-	if (qg->gang && qg->group->status.placement.state == KAR_PG_STATE_NONE && qg->admitted) {
+	if ((qg->gang || p->in[i].ineligible == KAR_QR_UNSUPPORTED) && qg->admitted &&
+		qg->group->status.placement.state == KAR_PG_STATE_NONE) {
 		/* Its members are all there, and were not placed: it waits for places. If it had some a moment ago, before others. */
 		qg->admitted = false;
 		qg->keeps_place = queue_keeps_room_for(qg->group, p->now) > 0;

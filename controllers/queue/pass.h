@@ -236,11 +236,15 @@ bool queue_repairs_plan(const struct queue_group *qg, const struct kar_queue_dec
 /* --- topology.c ------------------------------------------------------------------------------------- */
 
 /* What @g asks for, whose pods have the wishes @of_pods. */
-struct kar_topology_ask queue_topology_asked(const struct queue_pass *p, const struct kar_podgroup *g,
+struct kar_topology_ask queue_topology_asked(const struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_topology_wishes *of_pods) KAR_NONNULL;
 /* The same of group number @i, as the pass knows it; refuses the group if that means nothing. */
 void queue_ask_topology(struct queue_pass *p, uint32_t i,
 	const struct kar_topology_wishes *of_pods) KAR_NONNULL;
+#define QUEUE_NOT_BY_ITS_SCHEDULER "its pods name a scheduler that does not keep to that"
+/* Nobody finds places for group number @i. Why it cannot start then, in the arena: it must be in one domain; NULL: it need not. @who: does not place it. */
+const char *queue_why_not_together(const struct queue_pass *p, uint32_t i,
+	const struct kar_topology_wishes *of_pods, const char *who) KAR_NONNULL;
 /* Labels (struct kar_pair, in @a) of the domain inside which all that is placed for @g now must be. @has_pods: some of it are on nodes. */
 struct kar_array queue_domain(const struct kar_podgroup *g, bool admitted, bool has_pods,
 	struct kar_arena *a) KAR_NONNULL;

@@ -2,15 +2,32 @@
 #include "controllers/queue/pass.h"
 
 #include "api/core/topology_wish.h"
+#include "api/podgroup/pg_members.h"
 #include "common/base/str.h"
+#include "controllers/cluster/lookups.h"
 #include "controllers/cluster/topologies.h"
 
+/* A CRD of another project drops the field of the group: who has made that says it too. */
+static const struct kar_topology_ask *own_ask(const struct queue_pass *p, const struct queue_group *qg)
+{
+	const struct kar_podgroup *g = qg->group;
+	const struct kar_schedulingspec *s = g->pruned && g->made_of_spec && g->owner_uid
+		? kar_spec_of_group(p->stores, g->o.ns, g->o.name, g->owner_uid)
+		: NULL;
+
+	if (qg->workload)
+		return qg->workload->topology;
+	return s ? &s->spec.topology : &g->spec.topology;
+}
+
 /* Where nobody has made a Topology, annotations that are for other programs mean nothing: gangs with them run as before. */
-struct kar_topology_ask queue_topology_asked(const struct queue_pass *p, const struct kar_podgroup *g,
+struct kar_topology_ask queue_topology_asked(const struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_topology_wishes *of_pods)
 {
-	if (kar_topology_asks(&g->spec.topology))
-		return g->spec.topology;
+	const struct kar_topology_ask *own = own_ask(p, qg);
+
+	if (kar_topology_asks(own))
+		return *own;
 	if (!kar_topology_exists(p->stores))
 		return (struct kar_topology_ask){ 0 };
 	return kar_topology_wishes_ask(of_pods, p->arena);
@@ -18,7 +35,7 @@ struct kar_topology_ask queue_topology_asked(const struct queue_pass *p, const s
 
 void queue_ask_topology(struct queue_pass *p, uint32_t i, const struct kar_topology_wishes *of_pods)
 {
-	const struct kar_topology_ask ask = queue_topology_asked(p, p->groups[i].group, of_pods);
+	const struct kar_topology_ask ask = queue_topology_asked(p, &p->groups[i], of_pods);
 	const struct kar_topology_found found = kar_topology_find(p->stores, &ask, p->arena);
 	struct kar_queue_group *in = &p->in[i];
 
@@ -28,6 +45,20 @@ void queue_ask_topology(struct queue_pass *p, uint32_t i, const struct kar_topol
 	if (found.problem && !p->groups[i].admitted)
 		queue_refuse(in, found.ambiguous ? KAR_QR_TOPOLOGY_AMBIGUOUS : KAR_QR_TOPOLOGY_NOT_FOUND,
 			found.problem);
+}
+
+const char *queue_why_not_together(const struct queue_pass *p, uint32_t i,
+	const struct kar_topology_wishes *of_pods, const char *who)
+{
+	const struct kar_topology_ask ask = queue_topology_asked(p, &p->groups[i], of_pods);
+
+	if (!ask.required)
+		return NULL;
+	if (!p->nodes)
+		who = "a manager of one namespace places no pods";
+	else if (!kar_pg_keeps_placement(p->groups[i].group))
+		who = "the CRD of PodGroups keeps no placement";
+	return kar_arena_printf(p->arena, "it must be in one %s, and %s", ask.required, who);
 }
 
 struct kar_array queue_domain(const struct kar_podgroup *g, bool admitted, bool has_pods, struct kar_arena *a)

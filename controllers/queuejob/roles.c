@@ -72,6 +72,7 @@ static void describe(const struct kar_object *o, struct kar_workload *out)
 		.queue_label = job->queue_label,
 		.priority_class = job->spec.sched.has_priority ? NULL : job->spec.sched.priority_class_name,
 		.conflict = kar_streq(st->reason, kar_reason_NameConflict) ? st->message : NULL,
+		.topology = &job->spec.sched.topology,
 		.gang_groups = &job->spec.sched.gang_groups,
 		.succeeded = count_succeeded(st),
 		.pods = kar_queuejob_total(&job->spec),

@@ -50,19 +50,18 @@ static void put_group_with(const char *ask, const char *status, bool of_job)
 		rest);
 }
 
-/* A job of @pods pods of 600 cpus each, with the annotation of a template. */
-static void put_job(int pods, const char *ask, const char *annotation, const char *status)
+/* A job of @pods pods of 600 cpus each, with the annotation of a template. @spec: further members. */
+static void put_job(int pods, const char *ask, const char *annotation, const char *spec)
 {
 	char rest[1024];
 
 	snprintf(rest, sizeof(rest),
-		",\"spec\":{\"taskSpecs\":[{\"name\":\"t\",\"replicas\":%d,\"template\":{\"metadata\":{\"annotations\":{%s}},\"spec\":{\"containers\":[{\"name\":\"c\","
-		"\"resources\":{\"requests\":{\"cpu\":\"600\"}}}]}}}]}%s",
-		pods, annotation ? annotation : "",
-		*status ? ",\"status\":{\"phase\":\"Running\",\"incarnation\":1,\"tasks\":[{\"name\":\"t\",\"started\":true}]}"
-			: "");
+		",\"spec\":{%s%s%s%s\"taskSpecs\":[{\"name\":\"t\",\"replicas\":%d,\"template\":{\"metadata\":{\"annotations\":{%s}},\"spec\":{\"containers\":[{\"name\":\"c\","
+		"\"resources\":{\"requests\":{\"cpu\":\"600\"}}}]}}}]}",
+		spec, *ask ? "\"schedSpec\":{\"topology\":" : "", ask, *ask ? "}," : "", pods,
+		annotation ? annotation : "");
 	put_named(w.stores.queuejobs, "g", "", rest);
-	put_group_with(ask, status, true);
+	put_group_with("", "", true); /* another CRD drops the field: that of the job counts */
 }
 
 #define REQUIRED(level) "{\"required\":\"e.x/" level "\"}"
@@ -216,12 +215,101 @@ static void levels_wake_the_pass_and_numbers_do_not(void **state KAR_UNUSED)
 	}
 }
 
+/* The CRD is missing, or a rule of the ClusterRole. */
+static void topologies_that_cannot_be_read_are_not_said_to_be_missing(void **state)
+{
+	(void)state;
+	put_queue("default", "");
+	put_nodes();
+	put_job(2, REQUIRED("rack"), NULL, "");
+	assert_string_equal(sync_text(true), "patch podgroups/status ns/g " REFUSED("TopologyNotFound"));
+	check_says(&w.sync.plan.actions[0],
+		"Topologies cannot be read: install their CRD, and let the manager read them (ClusterRole kar-controllers)");
+}
+
+#define BY_DEMO \
+	",\"ownerReferences\":[{\"apiVersion\":\"example.com/v1\",\"kind\":\"CRDJob\",\"name\":\"demo\",\"uid\":\"uid-demo\",\"controller\":true}]"
+
+/* The CRD of another project has dropped the field of the group, which was made of the SchedulingSpec. */
+static void schedulingspec_says_what_its_group_has_lost(void **state)
+{
+	(void)state;
+	settings.direct_schedulers = "kar-scheduler";
+	begin();
+	put_topology("t0", RACKS);
+	put_named(w.stores.schedulingspecs, "g", BY_DEMO, ",\"spec\":{\"topology\":" REQUIRED("leaf") "}");
+	put_named(w.stores.podgroups, "g",
+		",\"labels\":{\"kube-arbitrator.io/made-for-pods\":\"true\"}" BY_DEMO,
+		",\"spec\":{\"minMember\":1},\"status\":{\"phase\":\"Pending\"}");
+	put_named(w.stores.pods, "a", ",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"g\"}" BY_DEMO,
+		",\"spec\":{\"schedulerName\":\"kar-scheduler\",\"containers\":[{\"name\":\"c\"}]}");
+	assert_non_null(strstr(sync_text(true), "Admitted=False/TopologyNotFound"));
+}
+
+/* Of a gang of two that nobody here places. */
+static const struct {
+	const char *name, *ask, *scheduler;
+	bool of_job, one_namespace;
+	const char *result, *says;
+} unplaced[] = {
+	{ "pods_of_another_scheduler", REQUIRED("rack"), "x", true, false, REFUSED("Unsupported"),
+		"it must be in one e.x/rack, and its pods name a scheduler that does not keep to that" },
+	{ "who_prefers_a_rack_starts", PREFERRED("rack"), "x", true, false,
+		"(Admitted=True/Admitted position=0)", "admitted" },
+	{ "manager_of_one_namespace", REQUIRED("rack"), "default-scheduler", true, true,
+		REFUSED("Unsupported"),
+		"it must be in one e.x/rack, and a manager of one namespace places no pods" },
+	{ "members_of_another_scheduler", REQUIRED("rack"), "x", false, false, REFUSED("Unsupported"),
+		"it must be in one e.x/rack, and its pods name a scheduler that does not keep to that" },
+	{ "members_in_one_namespace", REQUIRED("rack"), "default-scheduler", false, true,
+		REFUSED("Unsupported"),
+		"it must be in one e.x/rack, and a manager of one namespace places no pods" },
+};
+
+static void who_must_be_together_starts_nowhere_else(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(unplaced); i++) {
+		char text[256];
+		const char *got;
+
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		begin();
+		put_topology("t0", RACKS);
+		settings.one_namespace = unplaced[i].one_namespace;
+		snprintf(text, sizeof(text), "\"schedulerName\":\"%s\",", unplaced[i].scheduler);
+		if (unplaced[i].of_job)
+			put_job(2, unplaced[i].ask, NULL, text);
+		else
+			put_group_with(unplaced[i].ask, "", false);
+		for (int k = 0; k < 2 && !unplaced[i].of_job; k++) {
+			char name[8];
+
+			snprintf(name, sizeof(name), "p%d", k);
+			snprintf(text, sizeof(text),
+				",\"spec\":{\"schedulerName\":\"%s\",\"schedulingGates\":[{\"name\":\"kube-arbitrator.io/gang\"}],\"containers\":[{\"name\":\"c\"}]}",
+				unplaced[i].scheduler);
+			put_named(w.stores.pods, name,
+				",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"g\"}", text);
+		}
+		snprintf(text, sizeof(text), "patch podgroups/status ns/g %s", unplaced[i].result);
+		got = sync_text(true);
+		if (strcmp(got, text) != 0)
+			fail_msg("%s: want %s, got %s", unplaced[i].name, text, got);
+		check_says(&w.sync.plan.actions[0], unplaced[i].says);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(levels_wake_the_pass_and_numbers_do_not, setup, teardown),
 		cmocka_unit_test_setup_teardown(members_are_placed_by_their_annotations, setup, teardown),
 		cmocka_unit_test_setup_teardown(jobs_are_placed_inside_domains, setup, teardown),
+		cmocka_unit_test_setup_teardown(schedulingspec_says_what_its_group_has_lost, setup, teardown),
+		cmocka_unit_test_setup_teardown(topologies_that_cannot_be_read_are_not_said_to_be_missing,
+			setup, teardown),
+		cmocka_unit_test_setup_teardown(who_must_be_together_starts_nowhere_else, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
