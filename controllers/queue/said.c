@@ -10,8 +10,9 @@
 struct said {
 	RB_ENTRY(said) link;
 	char *ns, *quota, *resource;
-	int64_t used, others;
-	kar_time rose; /* since when there seem to be more others than .others; 0: there do not */
+	int64_t used, others; /* when it was last believed */
+	int64_t last;         /* .used of the pass before */
+	kar_time rose;        /* since when there seem to be more others than .others; 0: there do not */
 	kar_time seen;
 };
 RB_HEAD(saids, said);
@@ -83,7 +84,8 @@ static struct said *find(struct queue_said *s, const struct kar_queue_quota_row 
 		.quota = kar_xstrdup(row->quota),
 		.resource = kar_xstrdup(row->resource),
 		.used = used,
-		.others = others };
+		.others = others,
+		.last = used };
 	RB_INSERT(saids, &s->all, one);
 	return one;
 }
@@ -93,10 +95,12 @@ int64_t queue_said_of(struct queue_said *s, const struct kar_queue_quota_row *ro
 {
 	struct said *one = find(s, row, used, others);
 	bool rises = others > one->others && used <= one->used;
+	bool counted = used < one->last; /* the quota is being brought up to date */
 	kar_time left;
 
 	one->seen = now;
-	one->rose = rises ? (one->rose ? one->rose : now) : 0;
+	one->last = used;
+	one->rose = rises ? (one->rose && !counted ? one->rose : now) : 0;
 	left = one->rose + QUEUE_SAID_LASTS - now;
 	if (rises && left > 0) {
 		*again_in = left < *again_in ? left : *again_in;
@@ -108,6 +112,7 @@ int64_t queue_said_of(struct queue_said *s, const struct kar_queue_quota_row *ro
 		.resource = one->resource,
 		.used = used,
 		.others = others,
+		.last = used,
 		.seen = now };
 	return others;
 }

@@ -468,6 +468,8 @@ static const struct {
 	{ "a_pod_of_ours_is_gone_and_still_counted", "0:9,4 1:9,5 2:8,4", "4 4 4" },
 	{ "it_is_counted_for_long", "0:9,4 1:9,5 5:9,5 6:9,5 7:9,5", "4 4 4 5 5" },
 	{ "another_one_goes_meanwhile", "0:9,4 1:9,5 4:9,6 6:9,6", "4 4 4 6" },
+	{ "ours_go_one_by_one_and_are_counted_late", "0:9,4 1:9,5 3:8,5 5:7,5 7:6,5 11:6,5 12:6,5",
+		"4 4 4 4 4 4 5" },
 	{ "others_have_come", "0:9,4 1:10,5", "4 5" },
 	{ "others_have_gone", "0:9,4 1:8,3 2:8,4", "4 3 3" },
 	{ "they_come_when_ours_is_gone", "0:9,4 1:9,5 2:10,6", "4 4 6" },
