@@ -6,36 +6,55 @@
 
 void sched_key_free(struct kar_sched *s, struct sched_key *key)
 {
-	for (uint32_t i = 0; i < key->n; i++)
-		sched_value_put(s, key->values[i]);
+	for (uint32_t i = 0; i < key->n; i++) {
+		if (key->values[i])
+			sched_value_put(s, key->values[i]);
+	}
 	for (uint32_t i = 0; i < key->n_labels; i++)
 		kar_intern_put(s->strings, key->labels[i]);
 	kar_table_release(&key->by_value);
 	free(key->values);
 	free(key->first);
+	free(key->unused);
 	free(key->domain);
 	free(key->next);
 	free(key->prev);
 }
 
-/* Domains are never forgotten: there are few values of a label. */
+static void make_room(struct kar_sched *s, struct sched_key *k)
+{
+	k->room = k->room ? 2 * k->room : 16;
+	k->values = kar_xrealloc(k->values, k->room, sizeof(*k->values));
+	k->first = kar_xrealloc(k->first, k->room, sizeof(*k->first));
+	k->unused = kar_xrealloc(k->unused, k->room, sizeof(*k->unused));
+	for (uint32_t i = 0; i < s->n_hot; i++)
+		sched_hot_add_key(s, s->classes[s->hot[i]].hot, (uint32_t)(k - s->keys));
+}
+
 static uint32_t domain_of(struct kar_sched *s, struct sched_key *k, const char *value)
 {
 	const uint32_t *known = kar_table_find(&k->by_value, value);
+	uint32_t d;
 
 	if (known)
 		return *known;
-	if (k->n == k->room) {
-		k->room = k->room ? 2 * k->room : 16;
-		k->values = kar_xrealloc(k->values, k->room, sizeof(*k->values));
-		k->first = kar_xrealloc(k->first, k->room, sizeof(*k->first));
-		for (uint32_t i = 0; i < s->n_hot; i++)
-			sched_hot_add_key(s, s->classes[s->hot[i]].hot, (uint32_t)(k - s->keys));
-	}
-	k->values[k->n] = sched_value_get(s, value);
-	k->first[k->n] = SCHED_NONE;
-	kar_table_add(&k->by_value, k->values[k->n], k->n);
-	return k->n++;
+	if (!k->n_unused && k->n == k->room)
+		make_room(s, k);
+	d = k->n_unused ? k->unused[--k->n_unused] : k->n++;
+	k->values[d] = sched_value_get(s, value);
+	k->first[d] = SCHED_NONE;
+	kar_table_add(&k->by_value, k->values[d], d);
+	return d;
+}
+
+/* Its last node has left. Each node may be a domain, and nodes come and go without end. */
+static void forget_domain(struct kar_sched *s, struct sched_key *k, uint32_t d)
+{
+	assert(k->first[d] == SCHED_NONE && k->values[d]);
+	kar_table_remove(&k->by_value, k->values[d]);
+	sched_value_put(s, k->values[d]);
+	k->values[d] = NULL;
+	k->unused[k->n_unused++] = d;
 }
 
 /* No value of a label has a slash. False: the node is in no domain. */
@@ -94,6 +113,8 @@ void sched_domains_leave(struct kar_sched *s, uint32_t node)
 		if (k->next[node] != SCHED_NONE)
 			k->prev[k->next[node]] = k->prev[node];
 		k->domain[node] = SCHED_NONE;
+		if (k->first[d] == SCHED_NONE)
+			forget_domain(s, k, d);
 	}
 }
 

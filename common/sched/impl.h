@@ -152,8 +152,10 @@ struct sched_key {
 	const char **values; /* per domain, "b1/r3"; interned */
 	uint32_t *first;     /* per domain: its first node */
 	uint32_t *domain, *next,
-		*prev;       /* per node: SCHED_NONE if it has not the label; its neighbours in the domain */
-	uint32_t n, room;    /* domains */
+		*prev;    /* per node: SCHED_NONE if it has not the label; its neighbours in the domain */
+	uint32_t n, room; /* domains, with those that have no node any more */
+	uint32_t *unused; /* of these: their numbers; .values is NULL */
+	uint32_t n_unused;
 	uint32_t room_nodes; /* nodes in the arrays */
 	struct kar_table by_value;
 };

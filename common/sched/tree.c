@@ -30,26 +30,35 @@ static int by_copies(const void *a, const void *b)
 
 /* --- inside a domain -------------------------------------------------------------------------------- */
 
-/* Is a domain of the next level, which has nodes, inside the scope? */
-static bool is_inside(const struct sched_try *t, const struct sched_key *below, uint32_t domain)
+static void add_domain(const struct sched_hot *h, const struct sched_key *k, uint32_t key, uint32_t domain,
+	struct ranked_domain *all, uint32_t *n)
 {
-	uint32_t node = below->first[domain];
-
-	return node != SCHED_NONE &&
-		(t->domain == SCHED_NONE || t->s->keys[t->key].domain[node] == t->domain);
+	if (k->first[domain] != SCHED_NONE && h->domain_total[key][domain] > 0)
+		all[(*n)++] =
+			(struct ranked_domain){ domain, h->domain_total[key][domain], k->values[domain] };
 }
 
-/* The domains of the next level with room for pods of the class, the one with the least room first; in the arena. */
+/* The domains of the next level with room for pods of the class, the one with the least room first; in the arena. Only nodes of the scope are looked at. */
 static struct ranked_domain *domains_below(struct sched_try *t, uint32_t key, uint32_t class, uint32_t *n)
 {
-	const struct sched_key *below = &t->s->keys[key];
+	const struct sched_key *below = &t->s->keys[key],
+			       *k = t->domain == SCHED_NONE ? NULL : &t->s->keys[t->key];
 	const struct sched_hot *h = sched_hot(t->s, class);
-	struct ranked_domain *all = kar_arena_alloc(t->a, below->n + 1, sizeof(*all));
+	uint32_t first = k ? k->first[t->domain] : SCHED_NONE, nodes = 0;
+	struct ranked_domain *all;
 
+	for (uint32_t i = first; i != SCHED_NONE; i = k->next[i])
+		nodes++;
+	all = kar_arena_alloc(t->a, (k ? nodes : below->n) + 1, sizeof(*all));
 	*n = 0;
-	for (uint32_t d = 0; d < below->n; d++) {
-		if (h->domain_total[key][d] > 0 && is_inside(t, below, d))
-			all[(*n)++] = (struct ranked_domain){ d, h->domain_total[key][d], below->values[d] };
+	for (uint32_t d = 0; !k && d < below->n; d++)
+		add_domain(h, below, key, d, all, n);
+	for (uint32_t i = first; i != SCHED_NONE; i = k->next[i]) {
+		uint32_t d = below->domain[i];
+
+		if (d != SCHED_NONE &&
+			below->first[d] == i) /* once for all of its nodes, which are all in the scope */
+			add_domain(h, below, key, d, all, n);
 	}
 	qsort(all, *n, sizeof(*all), by_copies);
 	return all;

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "common/sched/impl.h"
 #include "test/unit/sched_words.h"
 
 static const struct {
@@ -231,6 +232,53 @@ static void gangs_that_no_domain_could_hold_say_why(void **state)
 	}
 }
 
+/* Each is a domain of its own. */
+static void nodes_that_are_gone_leave_no_domains(void **state)
+{
+	struct kar_sched *s = kar_sched_new(NULL);
+	struct kar_arena a = { 0 };
+	struct words_gang g;
+	struct kar_placement p;
+
+	(void)state;
+	words_gang(s, &a, "w 1xcpu=1 | topology rack/h required", &g);
+	for (int i = 0; i < 1000; i++) {
+		const char *name = kar_arena_printf(&a, "n%d", i);
+		size_t mark;
+
+		words_node(s, &a, kar_arena_printf(&a, "%s cpu=1 @rack=1 @h=%s", name, name));
+		mark = kar_sched_mark(s);
+		assert_true(kar_sched_place(s, &g.gang, &a, &p));
+		assert_string_equal(p.domain, kar_arena_printf(&a, "1/%s", name));
+		kar_sched_undo(s, mark);
+		kar_sched_node_gone(s, name);
+	}
+	assert_in_range(s->keys[0].n, 1, 2);
+	words_gang_put(s, &g);
+	kar_arena_release(&a);
+	kar_sched_free(s);
+}
+
+/* The nodes of other racks are not looked at. */
+static void hosts_of_one_rack_are_sorted_alone(void **state)
+{
+	struct kar_sched *s = kar_sched_new(NULL);
+	struct kar_arena a = { 0 }, own = { 0 };
+	struct words_gang g;
+	struct kar_placement p;
+
+	(void)state;
+	for (int i = 0; i < 5000; i++)
+		words_node(s, &a, kar_arena_printf(&a, "n%d cpu=1 @rack=%d @h=n%d", i, i % 10, i));
+	words_gang(s, &a, "w 20xcpu=1 | topology rack/h required:1", &g);
+	assert_true(kar_sched_place(s, &g.gang, &own, &p));
+	assert_in_range(kar_arena_bytes(&own), 1, 5000 * sizeof(void *));
+	words_gang_put(s, &g);
+	kar_arena_release(&a);
+	kar_arena_release(&own);
+	kar_sched_free(s);
+}
+
 /* What was placed and taken back does not decide which of equal nodes is next. */
 static void equal_nodes_are_filled_by_name(void **state)
 {
@@ -345,6 +393,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gangs_are_placed_or_explained),
 		cmocka_unit_test(gangs_that_no_domain_could_hold_say_why),
+		cmocka_unit_test(nodes_that_are_gone_leave_no_domains),
+		cmocka_unit_test(hosts_of_one_rack_are_sorted_alone),
 		cmocka_unit_test(equal_nodes_are_filled_by_name),
 		cmocka_unit_test(work_is_proportional_to_the_change),
 		cmocka_unit_test(resources_of_pods_use_up_nothing),

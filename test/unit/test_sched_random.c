@@ -284,6 +284,8 @@ static void check_sums(struct kar_sched *s)
 		assert_int_equal(offered, kar_sched_offered(s, s->resources[r].name));
 	}
 	for (uint32_t k = 0; k < s->n_keys; k++) {
+		for (uint32_t d = 0; d < s->keys[k].n; d++)
+			assert_int_equal(s->keys[k].first[d] != SCHED_NONE, s->keys[k].values[d] != NULL);
 		for (uint32_t i = 0; i < s->n_hot; i++) {
 			const struct sched_hot *h = s->classes[s->hot[i]].hot;
 
