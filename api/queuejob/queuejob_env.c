@@ -242,7 +242,6 @@ static void put_mpi(struct env *e)
 
 /* --- all of it ---------------------------------------------------------------------------------------- */
 
-/* Our variables come first, so that those of the template can refer to them, or override them. */
 /* "b1/r3" */
 static const char *domain_text(const struct kar_array *domain, struct kar_arena *a)
 {
@@ -254,6 +253,7 @@ static const char *domain_text(const struct kar_array *domain, struct kar_arena 
 	return text;
 }
 
+/* Our variables come first, so that those of the template can refer to them, or override them. */
 void kar_queuejob_write_env(struct kar_json_writer *w, const struct kar_pod_params *p,
 	const struct kar_array *own)
 {

@@ -300,12 +300,60 @@ static void who_must_be_together_starts_nowhere_else(void **state)
 	}
 }
 
+#define SATISFIED_IN(block, rack) \
+	"\"phase\":\"Running\",\"position\":0,\"admittedQueue\":\"default\"," ADMITTED("True", "Admitted", \
+		"admitted by queue default") ",\"placement\":{\"state\":\"Satisfied\",\"attempt\":1,\"time\":\"2026-11-21T13:40:00Z\"," DOMAIN(block, \
+		MUST) "," RACK(rack, MUST) "]}"
+
+/* The gang runs in rack 2 of b1, which is node c, with a pod of 600 cpus; another pod has come. */
+static const struct {
+	const char *name, *cpu, *result, *says;
+} later[] = {
+	{ "there_is_room_in_its_rack", "400", "(Admitted=True/Admitted position=0 placed)",
+		"\"plan\":[{\"role\":\"p1\",\"nodes\":\"c\"}]" },
+	{ "others_have_room_and_its_rack_has_not", "600", "(Admitted=True/Admitted position=0)",
+		"\"retryAfter\"" },
+};
+
+static void pods_that_come_later_are_in_the_domain_of_the_gang(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(later); i++) {
+		char want[256];
+		const char *got;
+
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		settings.direct_schedulers = "kar-scheduler";
+		begin();
+		put_topology("t0", RACKS);
+		put_group_with(REQUIRED("rack"), SATISFIED_IN("b1", "2"), false);
+		for (int k = 0; k < 2; k++) {
+			char name[8], rest[512];
+
+			snprintf(name, sizeof(name), "p%d", k);
+			snprintf(rest, sizeof(rest),
+				",\"spec\":{\"schedulerName\":\"kar-scheduler\"%s,\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"%s\"}}}]}%s",
+				k ? "" : ",\"nodeName\":\"c\"", k ? later[i].cpu : "600",
+				k ? "" : ",\"status\":{\"phase\":\"Running\"}");
+			put_named(w.stores.pods, name,
+				",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"g\"}" BY_DEMO, rest);
+		}
+		snprintf(want, sizeof(want), "patch podgroups/status ns/g %s", later[i].result);
+		got = sync_text(true);
+		if (strcmp(got, want) != 0)
+			fail_msg("%s: want %s, got %s", later[i].name, want, got);
+		check_says(&w.sync.plan.actions[0], later[i].says);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(levels_wake_the_pass_and_numbers_do_not, setup, teardown),
 		cmocka_unit_test_setup_teardown(members_are_placed_by_their_annotations, setup, teardown),
 		cmocka_unit_test_setup_teardown(jobs_are_placed_inside_domains, setup, teardown),
+		cmocka_unit_test_setup_teardown(pods_that_come_later_are_in_the_domain_of_the_gang, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(schedulingspec_says_what_its_group_has_lost, setup, teardown),
 		cmocka_unit_test_setup_teardown(topologies_that_cannot_be_read_are_not_said_to_be_missing,
 			setup, teardown),

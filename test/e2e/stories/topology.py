@@ -78,6 +78,10 @@ def story_members_sit_in_one_rack(s):
         expect_equal(len(rack), 1, f"racks of {nodes}")
         for pod in members(s, "b").values():
             expect_equal(pod["spec"]["nodeSelector"], {RACK: rack.copy().pop()}, "node selector")
+        gone = next(iter(members(s, "b")))
+        s.kubectl("delete", "pod", gone, "--wait=true")
+        wait_until(lambda: gone not in members(s, "b") and sum(p["status"].get("phase") == "Running" for p in members(s, "b").values()) == 2, "another one runs in its stead", seconds=60)
+        expect_equal({s.cluster.kubectl.get("node", p["spec"]["nodeName"])["metadata"]["labels"][RACK] for p in members(s, "b").values()}, rack, "rack of the one that came later")
 
 
 KUEUE = "kueue.x-k8s.io/podset-required-topology"
