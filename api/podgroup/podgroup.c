@@ -232,14 +232,6 @@ static struct kar_podgroup_spec keep_spec(struct kar_arena *a, const struct kar_
 	return spec;
 }
 
-static bool is_queuejob(const struct kar_wire_owner *owner)
-{
-	static const char group[] = KAR_GROUP "/";
-
-	return kar_streq(owner->kind, "QueueJob") && owner->api_version &&
-		strncmp(owner->api_version, group, strlen(group)) == 0;
-}
-
 struct kept_for {
 	const char *uid;
 };
@@ -316,7 +308,7 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings)
 	g->deletion = m->deletion;
 	if (owner) {
 		g->owner_uid = kar_intern_fit(strings, owner->uid, KAR_COPY_UID);
-		g->owner_is_queuejob = is_queuejob(owner);
+		g->owner_is_queuejob = kar_queuejob_is_owner(owner);
 		g->owner_name = kar_copy_fit(mem, owner->name, KAR_COPY_NAME);
 		g->owner = kar_owner_text(m, mem);
 	}

@@ -287,6 +287,8 @@ void kar_queuejob_write_owner(struct kar_json_writer *w, const struct kar_queuej
  * propagationPolicy Orphan leaves such objects, and the next job of that name may adopt them.
  */
 bool kar_queuejob_orphan(const struct kar_wire_meta *m) KAR_NONNULL;
+/* Is this reference to a QueueJob? */
+bool kar_queuejob_is_owner(const struct kar_wire_owner *owner) KAR_NONNULL;
 /* The controller of an object as people read it, "CRDJob demo", in @mem; NULL: it has none. */
 const char *kar_owner_text(const struct kar_wire_meta *m, struct kar_arena *mem) KAR_NONNULL;
 

@@ -98,6 +98,14 @@ int32_t kar_queuejob_min_available(const struct kar_queuejob_spec *s)
 	return s->sched.has_min_available ? s->sched.min_available : kar_queuejob_total(s);
 }
 
+bool kar_queuejob_is_owner(const struct kar_wire_owner *owner)
+{
+	static const char group[] = KAR_GROUP "/";
+
+	return kar_streq(owner->kind, "QueueJob") && owner->api_version &&
+		strncmp(owner->api_version, group, strlen(group)) == 0;
+}
+
 bool kar_queuejob_orphan(const struct kar_wire_meta *m)
 {
 	return !m->owners.n && kar_streq(kar_pairs_get(&m->labels, KAR_LABEL_QUEUEJOB), m->name);

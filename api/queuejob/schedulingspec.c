@@ -118,14 +118,6 @@ void kar_schedspec_write(struct kar_json_writer *w, const struct kar_schedspec *
 	kar_jw_end_object(w);
 }
 
-static bool is_of_queuejob(const struct kar_wire_owner *owner)
-{
-	static const char group[] = KAR_GROUP "/";
-
-	return kar_streq(owner->kind, "QueueJob") && owner->api_version &&
-		strncmp(owner->api_version, group, strlen(group)) == 0;
-}
-
 static struct kar_object *project(const void *wire, struct kar_intern *strings)
 {
 	const struct wire_schedulingspec *w = wire;
@@ -136,7 +128,7 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings)
 	kar_object_init(&s->o, &kar_schedulingspec_type, &w->head, kar_copy_text(&s->mem, m->name),
 		kar_copy_text(&s->mem, m->uid), strings);
 	s->owner_uid = owner ? kar_intern_fit(strings, owner->uid, KAR_COPY_UID) : NULL;
-	if (owner && !is_of_queuejob(owner)) {
+	if (owner && !kar_queuejob_is_owner(owner)) {
 		s->owner_api_version = kar_copy_fit(&s->mem, owner->api_version, KAR_COPY_NAME);
 		s->owner_kind = kar_copy_fit(&s->mem, owner->kind, KAR_COPY_VALUE);
 		s->owner_name = kar_copy_fit(&s->mem, owner->name, KAR_COPY_NAME);
