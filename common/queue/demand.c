@@ -381,8 +381,8 @@ static bool are_alike(const struct q_group *a, const struct q_group *b)
 {
 	const struct kar_queue_group *x = a->in, *y = b->in;
 
-	return !leaves_rows(x) && !leaves_rows(y) && a->queue == b->queue && a->level == b->level &&
-		a->min == b->min && x->base == y->base && x->n_runs == y->n_runs &&
+	return !x->n_last && !y->n_last && !leaves_rows(x) && !leaves_rows(y) && a->queue == b->queue &&
+		a->level == b->level && a->min == b->min && x->base == y->base && x->n_runs == y->n_runs &&
 		flags_of(x) == flags_of(y) && same_wish(&x->topology, &y->topology) &&
 		same_hold(&x->hold, &y->hold) && x->n_hold_charges == y->n_hold_charges &&
 		same_charges(x->hold_charges, y->hold_charges, x->n_hold_charges) &&

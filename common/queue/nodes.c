@@ -132,6 +132,31 @@ static bool find_places(struct q_pass *p, const struct q_ask *ask, const struct 
 	return fits;
 }
 
+/* Nothing is free on the nodes that the group takes last, until empty_last(). */
+static const kar_class *fill_last(struct q_pass *p, const struct kar_queue_group *in)
+{
+	kar_class *filled = kar_arena_alloc(p->arena, in->n_last + 1, sizeof(*filled));
+
+	for (uint32_t i = 0; i < in->n_last; i++) {
+		int64_t *free = q_vector(p);
+
+		for (uint32_t r = 0; r < p->in->n_resources; r++)
+			free[r] = kar_sched_node_free(p->in->snapshot->sched, in->last[i], p->in->names[r]);
+		filled[i] = q_room_class(p, free);
+		if (filled[i])
+			kar_sched_take(p->in->snapshot->sched, in->last[i], filled[i], 1);
+	}
+	return filled;
+}
+
+static void empty_last(struct q_pass *p, const struct kar_queue_group *in, const kar_class *filled)
+{
+	for (uint32_t i = 0; i < in->n_last; i++) {
+		if (filled[i])
+			kar_sched_take(p->in->snapshot->sched, in->last[i], filled[i], -1);
+	}
+}
+
 /* Beside all pods that are about to be bound; if that is not possible, in the room of those that it goes before. */
 static bool find_places_beside_expected(struct q_pass *p, const struct q_ask *ask, const struct wish *w,
 	enum q_view view, struct kar_placement *out)
@@ -151,6 +176,21 @@ static bool find_places_beside_expected(struct q_pass *p, const struct q_ask *as
 	kar_sched_keep(p->in->snapshot->sched, mark);
 	q_settle_expected(p, ask);
 	return true;
+}
+
+/* Without the nodes that the group takes last. */
+static bool find_places_elsewhere(struct q_pass *p, const struct q_ask *ask, const struct wish *w,
+	enum q_view view, struct kar_placement *out)
+{
+	const kar_class *filled;
+	bool fits;
+
+	if (!ask->group->in->n_last)
+		return false;
+	filled = fill_last(p, ask->group->in);
+	fits = find_places_beside_expected(p, ask, w, view, out);
+	empty_last(p, ask->group->in, filled);
+	return fits;
 }
 
 /* Of a claim for which pods of no queue have left: others are in their room already, and the scheduler preempts these for its pods. */
@@ -176,7 +216,8 @@ bool q_place(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct
 		return true;
 	}
 	make_wish(p, ask, &w);
-	if (!find_places_beside_expected(p, ask, &w, view, &out) &&
+	if (!find_places_elsewhere(p, ask, &w, view, &out) &&
+		!find_places_beside_expected(p, ask, &w, view, &out) &&
 		!find_places_of_young(p, ask, &w, view, &out))
 		return false;
 	for (uint32_t i = 0; i < w.gang.n_roles; i++)
@@ -366,6 +407,27 @@ static void hold_for_members(struct q_pass *p, struct q_group *g)
 		kar_sched_class_put(p->in->snapshot->sched, out.held[i].class);
 }
 
+static bool place_rest_of(struct q_pass *p, const struct q_group *g, const struct wish *w,
+	struct kar_placement *out)
+{
+	return g->in->at_once ? place_now(p, w, out)
+			      : kar_sched_place(p->in->snapshot->sched, &w->gang, p->arena, out);
+}
+
+static bool place_rest_elsewhere(struct q_pass *p, const struct q_group *g, const struct wish *w,
+	struct kar_placement *out)
+{
+	const kar_class *filled;
+	bool fits;
+
+	if (!g->in->n_last)
+		return false;
+	filled = fill_last(p, g->in);
+	fits = place_rest_of(p, g, w, out);
+	empty_last(p, g->in, filled);
+	return fits;
+}
+
 /*
  * Pods that stay and have no node get room before all new groups: those of the minimum together, the rest as they fit. What is only
  * reserved for them is no plan: if the minimum does not fit, as much of it is taken as there is.
@@ -383,8 +445,7 @@ static void place_rest(struct q_pass *p, struct q_group *g)
 	}
 	roles = kar_arena_alloc(p->arena, g->in->n_runs + 1, sizeof(*roles));
 	wish_for_rest(g, &w, roles, false);
-	whole = g->in->at_once ? place_now(p, &w, &out)
-			       : kar_sched_place(p->in->snapshot->sched, &w.gang, p->arena, &out);
+	whole = place_rest_elsewhere(p, g, &w, &out) || place_rest_of(p, g, &w, &out);
 	if (!whole) {
 		wish_for_rest(g, &w, roles, true);
 		kar_sched_place(p->in->snapshot->sched, &w.gang, p->arena, &out);

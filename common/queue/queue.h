@@ -214,6 +214,8 @@ struct kar_queue_group {
 	bool replaces; /* an admitted group whose pods without a seat get places by this pass: they are in .places */
 	bool at_once;    /* of .replaces: only room that is free now is a place, not that of pods that stop */
 	bool unverified; /* a fit is no promise, so it evicts nobody */
+	const char *const *last; /* nodes that are taken last, because pods of it failed there */
+	uint32_t n_last;
 	const char *const *run_names; /* per run, for texts; NULL: none */
 	/*
 	 * Of an admitted group whose templates were edited: the pods of its minimum as they would be made in the place of those that it has.

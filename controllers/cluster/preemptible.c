@@ -73,6 +73,13 @@ bool kar_preemptible_is(const struct kar_preemptible *e, const struct kar_pod *p
 		pod->node && !pod->needs->n_claims && kar_pod_is_alone(pod) && comes_again(pod);
 }
 
+bool kar_preemptible_news(const struct kar_preemptible *e, const struct kar_pod *old,
+	const struct kar_pod *new)
+{
+	return new &&kar_preemptible_is(e, new) &&
+		!(old && kar_preemptible_is(e, old) && !old->deletion == !new->deletion);
+}
+
 void kar_preemptible_pod(struct kar_preemptible *e, const struct kar_pod *old, const struct kar_pod *new)
 {
 	struct entry key = { .pod = old }, *x = NULL;

@@ -32,6 +32,9 @@ void kar_preemptible_pod(struct kar_preemptible *e, const struct kar_pod *old, c
 	__attribute__((nonnull(1)));
 /* It is one of them. */
 bool kar_preemptible_is(const struct kar_preemptible *e, const struct kar_pod *pod) KAR_NONNULL;
+/* It is one of them now, or begins to stop. */
+bool kar_preemptible_news(const struct kar_preemptible *e, const struct kar_pod *old,
+	const struct kar_pod *new) __attribute__((nonnull(1)));
 /*
  * All that stop, and at most KAR_PREEMPTIBLE_MAX others, in *@out (in @a), the lowest priority first, of one priority the youngest; returns
  * how many.

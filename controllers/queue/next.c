@@ -87,6 +87,23 @@ static const char *hold_ended_for(const struct queue_pass *p, const struct queue
 	return qg->admitted ? qg->group->status.placement.hold_ended_for : "";
 }
 
+/* "nodes n1, n2 and 3 more are taken last: two pods of this gang failed there" */
+static const char *name_last(const struct queue_pass *p, const struct kar_queue_group *in)
+{
+	enum { NAMED = 3 };
+	const char *names = in->last[0];
+
+	for (uint32_t i = 1; i < in->n_last && i < NAMED; i++)
+		names = kar_arena_printf(p->arena, "%s, %s", names, in->last[i]);
+	if (in->n_last > NAMED)
+		names = kar_arena_printf(p->arena, "%s and %d more", names, (int)(in->n_last - NAMED));
+	return in->n_last == 1
+		? kar_arena_printf(p->arena, "node %s is taken last: two pods of this gang failed there",
+			  names)
+		: kar_arena_printf(p->arena, "nodes %s are taken last: two pods of this gang failed on each",
+			  names);
+}
+
 const char *queue_message(const struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_decision *d)
 {
@@ -107,6 +124,8 @@ const char *queue_message(const struct queue_pass *p, const struct queue_group *
 	if (queue_is_admitted(d) && kar_has_text(hold_ended_for(p, qg, d)))
 		text = kar_arena_printf(a, "%s; room for members to come went to %s", text,
 			hold_ended_for(p, qg, d));
+	if (p->in[qg - p->groups].n_last)
+		text = kar_arena_printf(a, "%s; %s", text, name_last(p, &p->in[qg - p->groups]));
 	if (queue_who_is_late(p, qg, d))
 		text = kar_arena_printf(a, "%s; %s", text, queue_who_is_late(p, qg, d));
 	if (qg->next)

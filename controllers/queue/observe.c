@@ -10,6 +10,7 @@
 #include "controllers/cluster/asked.h"
 #include "controllers/cluster/owner.h"
 #include "controllers/cluster/unit.h"
+#include "controllers/queue/failures.h"
 #include "controllers/queue/pass.h"
 #include "controllers/queue/preemptible.h"
 
@@ -434,6 +435,7 @@ static void observe_rest(struct queue_pass *p, uint32_t i)
 	struct queue_group *qg = &p->groups[i];
 	struct kar_queue_group *in = &p->in[i];
 	const struct kar_pg_placement *pl = &qg->group->status.placement;
+	char key[KAR_KEY_LEN];
 
 	observe_pods(p, i);
 	queue_quota_hold(p->quota, qg->group, in);
@@ -449,6 +451,8 @@ static void observe_rest(struct queue_pass *p, uint32_t i)
 	in->provisioned |= pl->state == KAR_PG_STATE_UNPLACED && pl->deadline;
 	in->provisioned &= qg->admitted;
 	in->schedule_timeout = kar_podgroup_timeout(qg->group, p->settings->schedule_timeout);
+	kar_object_key(&qg->group->o, key);
+	in->n_last = p->shared ? queue_failures_of(p->shared->failures, key, p->arena, &in->last) : 0;
 	in->evicted_by = qg->admitted ? KAR_QUEUE_NONE : number_of_key(p, pl->evicted_by);
 	in->never_preempts = never_preempts(p, &qg->group->spec) || pl->failures > 0;
 	observe_times(qg, in);

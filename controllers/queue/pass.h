@@ -19,6 +19,7 @@
 #define QUEUE_PROVISION_TIMEOUT (15 * KAR_MINUTE)
 
 struct kar_topology_wishes;
+struct queue_failures;
 struct queue_refusals;
 struct queue_sums;
 
@@ -81,6 +82,7 @@ struct queue_shared {
 	struct queue_lines lines;
 	struct queue_said *said;
 	struct queue_refusals *refusals;
+	struct queue_failures *failures;
 	bool waits_for_room; /* a group does: a pass is due whenever room comes free */
 	bool may_grow;       /* a group may get more pods: a pass is due when one runs */
 	kar_time

@@ -11,6 +11,7 @@
 #include "controllers/cluster/owner.h"
 #include "controllers/controllers.h"
 #include "controllers/kar_metrics.h"
+#include "controllers/queue/failures.h"
 #include "controllers/queue/next.h"
 #include "controllers/queue/pace.h"
 #include "controllers/queue/refusals.h"
@@ -88,7 +89,13 @@ static void on_group(void *arg, const struct kar_object *old, const struct kar_o
 {
 	struct kar_controller *c = arg;
 	const struct queue_shared *shared = c->shared;
+	char key[KAR_KEY_LEN];
 	bool same;
+
+	if (!new) {
+		kar_object_key(old, key);
+		queue_failures_forget(shared->failures, key);
+	}
 
 	if (old && new &&kar_podgroup_same_content(kar_as_podgroup(old), kar_as_podgroup(new)))
 		return; /* only annotations, or labels that no pass reads, have changed */
@@ -200,21 +207,12 @@ static bool may_be_stuck(const struct kar_pod *old, const struct kar_pod *new)
 	return new &&new->group &&new->pin &&new->unschedulable && !(old && old->unschedulable);
 }
 
-/* A pod of no queue that may be evicted is there, or begins to stop. */
-static bool may_make_room(const struct kar_controller *c, const struct kar_pod *old,
-	const struct kar_pod *new)
-{
-	const struct kar_preemptible *all = c->stores->preemptible;
-
-	return new &&kar_preemptible_is(all, new) &&
-		!(old && kar_preemptible_is(all, old) && !old->deletion == !new->deletion);
-}
-
 static void on_pod(void *arg, const struct kar_object *o, const struct kar_object *n)
 {
 	struct kar_controller *c = arg;
 	const struct queue_shared *shared = c->shared;
 
+	queue_failures_pod(shared->failures, o ? kar_as_pod(o) : NULL, n ? kar_as_pod(n) : NULL);
 	if (n && is_new_member(c, o ? kar_as_pod(o) : NULL, kar_as_pod(n)))
 		kar_workqueue_add(c->queue, ALL);
 	if (may_be_stuck(o ? kar_as_pod(o) : NULL, n ? kar_as_pod(n) : NULL))
@@ -223,7 +221,8 @@ static void on_pod(void *arg, const struct kar_object *o, const struct kar_objec
 	on_charge(c, o ? kar_as_pod(o) : NULL, n ? kar_as_pod(n) : NULL);
 	if (shared->waits_for_room &&
 		(frees_room(o ? kar_as_pod(o) : NULL, n ? kar_as_pod(n) : NULL) ||
-			may_make_room(c, o ? kar_as_pod(o) : NULL, n ? kar_as_pod(n) : NULL) ||
+			kar_preemptible_news(c->stores->preemptible, o ? kar_as_pod(o) : NULL,
+				n ? kar_as_pod(n) : NULL) ||
 			was_expected(o ? kar_as_pod(o) : NULL, n ? kar_as_pod(n) : NULL)))
 		kar_workqueue_add(c->queue, ALL);
 }
@@ -334,6 +333,7 @@ static void stop(struct kar_controller *c)
 	queue_forget_lines(&shared->lines);
 	queue_said_free(shared->said);
 	queue_refusals_free(shared->refusals);
+	queue_failures_free(shared->failures);
 	free(shared);
 	c->shared = NULL;
 }
@@ -344,6 +344,7 @@ static void start(struct kar_controller *c)
 
 	shared->said = queue_said_new();
 	shared->refusals = queue_refusals_new();
+	shared->failures = queue_failures_new();
 	c->shared = shared;
 	kar_store_listen(c->stores->pods, on_pod, c);
 	kar_store_listen(c->stores->nodes, on_node, c);

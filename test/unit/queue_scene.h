@@ -10,7 +10,7 @@
  * with them, an admitted one lacks them) wants=2 (more) held=n1:2 (what its plan holds, of the same pods) retry rolled-back deactivated;
  * grows (it was admitted without room) asks (the API server is asked once more before others go for it). uses=n1:2xcpu=1: what its pods have, if it may be evicted; protected: it may not; started=5 (minutes
  * ago) evicted-by=ns/g1 lost-to=ns/g1 never (its PriorityClass does not preempt) failed (so did its last start). with=g2,g3: the groups with
- * which it starts; missing=ns/x: one that does not exist. direct (its pods are created bound) unverified (its places are no promise).
+ * which it starts; missing=ns/x: one that does not exist. direct (its pods are created bound) unverified (its places are no promise) last=n1 (it takes that node last).
  *
  * Pods of no queue that may be evicted: `other x n1:3xcpu=1 prio=-10 budget=b`, which are x0, x1, x2 of namespace o; young, stops, soon (they stop, and are gone in a
  * moment) kept=why. They come in the order of priorities, of one priority the youngest first. `allows b=2`: a budget.
@@ -215,6 +215,12 @@ static bool read_gang_word(struct scene *s, uint32_t i, const char *word)
 		s->units[i] = kar_arena_strndup(&s->arena, value, strlen(value));
 	} else if (takes(word, "missing=", &value)) {
 		g->unit_missing = value;
+	} else if (takes(word, "last=", &value)) {
+		const char **list = kar_arena_alloc(&s->arena, 1, sizeof(*list));
+
+		*list = value;
+		g->last = list;
+		g->n_last = 1;
 	} else if (is(word, "direct")) {
 		g->created_bound = true;
 	} else if (is(word, "unverified")) {

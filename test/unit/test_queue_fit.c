@@ -181,6 +181,13 @@ static const struct {
 		"g3 a prio=5 asks needs=3xcpu=1; g4 a prio=6 needs=3xcpu=1",
 		"g1 Preempted evicted for ns/g4: priority 6 over 1; g2 Admitted; g3 CheckingTemplate (asks) the API server is asked whether it accepts the pods; "
 		"g4 Reserving capacity is held; 3 pods of ns/g1 are still stopping; 1st of 1 in queue a" },
+	{ "node_on_which_its_pods_failed_is_taken_last",
+		"queue a; node n1 cpu=2; node n2 cpu=4; g1 a last=n1 needs=2xcpu=1; g2 a age=1 needs=2xcpu=1",
+		"g1 Admitted n2*2; g2 Admitted n1*2" },
+	{ "but_taken_if_there_is_no_other",
+		"queue a; node n1 cpu=2; node n2 cpu=1; g1 a last=n1 needs=2xcpu=1", "g1 Admitted n2 n1" },
+	{ "one_alone_is_not_waited_beside", "queue a; node n1 cpu=2; g1 a last=n1 needs=2xcpu=1",
+		"g1 Admitted n1*2" },
 	{ "group_that_is_not_placed", "queue a; node n1 cpu=1; g1 a; g2 a needs=1xcpu=1",
 		"g1 Admitted; g2 Admitted n1" },
 };

@@ -353,3 +353,31 @@ def story_gang_that_is_not_bound_in_time_is_rolled_back(s):
     expect_nothing_counted(s, "slow", 2)
     deleted = s.audit.events(verb="delete", resource="pods", subresource="", namespace=s.namespace, agent=USER_AGENT, code=200)
     expect_equal(sorted(e["objectRef"]["name"] for e in deleted), [f"slow-worker-{i}" for i in range(3)], "pods that were deleted")
+
+
+def story_node_on_which_pods_fail_is_taken_last(s):
+    """The one pod of a gang that kar-scheduler places fails twice on the only node that is free. Then all are: it starts on another one, and its group says why."""
+    def where():
+        return {p["spec"]["nodeName"] for p in s.pods("job").values() if p["spec"].get("nodeName") and not p["metadata"].get("deletionTimestamp")}
+
+    wait_until_alone(s)
+    bad, *others = nodes_of(s)
+    job = gang("job", replicas=1)
+    job["spec"].update(backoffLimit=10, schedulerName="kar-scheduler")
+    try:
+        for node in others:
+            s.cluster.kubectl("cordon", node)
+        s.apply(job)
+        for failures in (1, 2):
+            wait_until(lambda: where() == {bad} and s.status("job").get("running") == 1, f"it runs on {bad}", seconds=60)
+            if failures == 2:
+                for node in others:
+                    s.cluster.kubectl("uncordon", node)
+            s.fail_pod(next(iter(s.pods("job"))))
+            wait_until(lambda: s.status("job").get("failed", 0) >= failures or s.status("job").get("podFailures", 0) >= failures, f"failure {failures} is counted", seconds=60)
+        wait_until(lambda: where() and where() <= set(others), f"it has another node than {bad}", seconds=60)
+        said = next(c["message"] for c in s.group("job")["status"]["conditions"] if c["type"] == "Admitted")
+        expect_equal(said, f"admitted by queue default; node {bad} is taken last: two pods of this gang failed there", "condition Admitted of the group")
+    finally:
+        for node in others:
+            s.cluster.kubectl("uncordon", node)
