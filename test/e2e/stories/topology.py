@@ -79,7 +79,8 @@ def story_members_sit_in_one_rack(s):
         for pod in members(s, "b").values():
             expect_equal(pod["spec"]["nodeSelector"], {RACK: rack.copy().pop()}, "node selector")
         gone = next(iter(members(s, "b")))
-        s.kubectl("delete", "pod", gone, "--wait=true")
+        eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": gone, "namespace": s.namespace}}
+        s.kubectl("create", "--raw", f"/api/v1/namespaces/{s.namespace}/pods/{gone}/eviction", "-f", "-", stdin=json.dumps(eviction))
         wait_until(lambda: gone not in members(s, "b") and sum(p["status"].get("phase") == "Running" for p in members(s, "b").values()) == 2, "another one runs in its stead", seconds=60)
         expect_equal({s.cluster.kubectl.get("node", p["spec"]["nodeName"])["metadata"]["labels"][RACK] for p in members(s, "b").values()}, rack, "rack of the one that came later")
 
