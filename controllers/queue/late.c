@@ -166,7 +166,9 @@ void queue_set_let_in(const struct queue_pass *p, const struct queue_group *qg,
 		st->has_desired = true;
 		st->desired = (int32_t)count_let_in(p, qg, d);
 		st->desired_of = kar_pg_digest(qg->late->members, (size_t)st->desired);
-	} else if (!qg->bounded && st->desired_of) {
+	} else if (st->desired_of &&
+		(!qg->bounded || qg->group->status.placement.state == KAR_PG_STATE_NONE)) {
+		/* Nobody bounds it, or it begins again with its minimum: what the queue had let in beside that counts no more. */
 		st->has_desired = false;
 		st->desired = st->desired_of = 0;
 	}

@@ -226,10 +226,17 @@ static bool rests(const struct recount *r)
 		rules_waits_for_places(r->w->model, r->known);
 }
 
-/* A minimum that an edit has raised is created all or none, and somebody else's pod has one of its names. */
+/*
+ * A minimum that an edit has raised is created all or none, and somebody else's pod has one of its names; or its templates were edited since,
+ * and wait for their queue: no pod of the former ones is created any more.
+ */
 static bool cannot_begin(const struct recount *r)
 {
-	return r->blocked && rules_is_raised(r->job);
+	const struct sim_value *edit =
+		model_condition(model_group(r->w->model, r->known), KAR_PG_TEMPLATES_ADMITTED);
+
+	return rules_is_raised(r->job) &&
+		(r->blocked || kar_streq(sim_text(sim_member(edit, "status")), "False"));
 }
 
 static void check_gang(const struct recount *r)
