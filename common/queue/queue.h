@@ -222,8 +222,8 @@ struct kar_queue_group {
 	 * Until the pass lets them in, the caller leaves those alone.
 	 */
 	enum kar_queue_edit edit;
-	const struct kar_queue_run *edited;
 	uint32_t n_edited;
+	const struct kar_queue_run *edited;
 
 	/* --- times; 0: never */
 	kar_time admitted_at, formed_at, last_scale;

@@ -336,13 +336,12 @@ FOUND_IN_PLAN_15 = {
 FOUND_BY = {bug: f"{seed} --plan 15" for bug, seed in FOUND_IN_PLAN_15.items()} | {
     bug: f"{seed} --plan 16" for bug, seed in {
         "creates_not_revoked": 58, "back_off_does_not_grow": 196, "taker_not_held": 28, "eviction_is_a_failure": 3, "equals_preempt": 3, "nobody_is_protected": 26,
-        "requeue_lost_after_failure": 201,
     }.items()
 } | {
     bug: f"{seed} --plan 17" for bug, seed in {
         "weights_forgotten": 21, "window_forgotten": 32, "scale_time_not_written": 32, "extras_not_in_usage": 9,
     }.items()
-} | {"room_promised_twice": "271 --plan 15", "returning_replaced": "271331162737849 --plan 17"} | {
+} | {"room_promised_twice": "271 --plan 15", "returning_replaced": "271331162737849 --plan 17", "requeue_lost_after_failure": "322 --plan 15"} | {
     "late_members_not_bounded": 10, "late_members_let_in": 10, "raised_minimum_created": 58, "edit_not_awaited": 208,
     "needs_of_the_template": 59,
 }
