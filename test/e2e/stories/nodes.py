@@ -375,7 +375,7 @@ def story_node_on_which_pods_fail_is_taken_last(s):
                     s.cluster.kubectl("uncordon", node)
             s.fail_pod(next(iter(s.pods("job"))))
             wait_until(lambda: s.status("job").get("failed", 0) >= failures or s.status("job").get("podFailures", 0) >= failures, f"failure {failures} is counted", seconds=60)
-        wait_until(lambda: where() and where() <= set(others), f"it has another node than {bad}", seconds=60)
+        wait_until(lambda: (lambda nodes: nodes and nodes <= set(others))(where()), f"it has another node than {bad}", seconds=60)
         said = next(c["message"] for c in s.group("job")["status"]["conditions"] if c["type"] == "Admitted")
         expect_equal(said, f"admitted by queue default; node {bad} is taken last: two pods of this gang failed there", "condition Admitted of the group")
     finally:
