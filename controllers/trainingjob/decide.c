@@ -89,10 +89,9 @@ static void tell(const struct trainingjob_view *v, const struct kar_trainingjob_
 {
 	const struct kar_trainingjob_status *seen = &v->t->status;
 	bool foreign = v->job && !kar_streq(v->job->owner_uid, v->t->o.uid);
+	bool still_runs = seen->phase == KAR_TRAINING_SCALING && st->phase == KAR_TRAINING_RUNNING;
 
-	if (st->phase != seen->phase && seen->phase != KAR_TRAINING_SCALING)
-		tell_phase(v, st, p);
-	else if (st->phase != seen->phase && st->phase != KAR_TRAINING_RUNNING)
+	if (st->phase != seen->phase && !still_runs)
 		tell_phase(v, st, p);
 	if (st->scales.items != seen->scales.items && st->scales.n)
 		kar_plan_event(p, false, kar_reason_Scaled, "Scale", "%s: %d wanted now",

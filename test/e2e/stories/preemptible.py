@@ -105,6 +105,8 @@ def story_budget_keeps_pods_of_no_queue(s):
     manager(s)
     priority(s, -10)
     before = placeholders(s, 4, owner(s, "hold"))
+    # A budget does not protect pods that do not run yet.
+    wait_until(lambda: all(p["status"].get("phase") == "Running" for p in pods(s, "hold").values()), "the placeholders run")
     s.apply({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "all"},
              "spec": {"minAvailable": 4, "selector": {"matchLabels": {LABEL: "hold"}}}})
     manager(s, BELOW)
