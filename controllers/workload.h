@@ -38,6 +38,7 @@ struct kar_workload {
 	bool begun;   /* it has had pods that were created for it */
 	bool ran;     /* and of its templates as they are now */
 	bool edited; /* its pods run on with the templates that it had before an edit, until its queue lets that in */
+	bool waits;      /* it has no incarnation that runs or ends: pods come when it is admitted */
 	bool starts;     /* its first pods are about to be created, and none exists yet */
 	bool raised;     /* it runs on with the minimum that it had before an edit */
 	bool non_strict; /* a member without room fails an attempt only when its time is over */

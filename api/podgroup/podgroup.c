@@ -193,6 +193,8 @@ static const struct kar_field status_fields[] = {
 		NULL),
 	KAR_STATUS_TEXT(struct wire_status, s.admitted_queue, "admittedQueue", KAR_COPY_VALUE,
 		KAR_PG_QUEUE | KEPT, NULL),
+	KAR_STATUS(INT64, struct wire_status, s.admitted_generation, "admittedGeneration",
+		KAR_PG_QUEUE | KAR_SF_OMIT_ZERO | KEPT, NULL),
 	KAR_STATUS(TIME, struct wire_status, s.waiting_since, "waitingSince", KAR_PG_QUEUE | KEPT, NULL),
 	KAR_STATUS(INT64, struct wire_status, s.waited_seconds, "waitedSeconds",
 		KAR_PG_QUEUE | KAR_SF_OMIT_ZERO | KEPT, NULL),
@@ -405,6 +407,11 @@ bool kar_podgroup_has_let_in(const struct kar_podgroup *g, int64_t generation)
 
 	return !g->status.has_position ||
 		(c && c->status == KAR_COND_TRUE && c->observed_generation == generation);
+}
+
+bool kar_podgroup_admission_is_old(const struct kar_podgroup *g, int64_t generation)
+{
+	return g->status.admitted_generation && g->status.admitted_generation != generation;
 }
 
 bool kar_podgroup_admitted_by(const struct kar_podgroup *g, const char *queue)

@@ -187,6 +187,8 @@ struct kar_podgroup_status {
 	bool has_position;
 	/* The queue that gave condition Admitted; "": none, or the CRD, or the version that wrote it, does not know it. */
 	const char *admitted_queue;
+	/* metadata.generation of the workload whose pods that queue has admitted; 0: not known, or it has no workload. */
+	int64_t admitted_generation;
 	kar_time
 		waiting_since; /* since when it waits without a break; 0: since its creation, or it does not */
 	int64_t waited_seconds;   /* for how long it had waited before that */
@@ -244,6 +246,11 @@ int32_t kar_podgroup_allows(const struct kar_podgroup *g, int64_t pods, int64_t 
  * be waited for.
  */
 bool kar_podgroup_has_let_in(const struct kar_podgroup *g, int64_t generation) KAR_NONNULL;
+/*
+ * Was it for another generation of its workload than @generation that its queue admitted it? Its pods may be others by now: while it has none,
+ * none is created, and its queue decides again.
+ */
+bool kar_podgroup_admission_is_old(const struct kar_podgroup *g, int64_t generation) KAR_NONNULL;
 
 /* The queue that @g names: in its spec, else by its label; NULL: none (controllers/cluster/asked.h). */
 const char *kar_podgroup_queue(const struct kar_podgroup *g) KAR_NONNULL;

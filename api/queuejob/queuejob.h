@@ -256,6 +256,8 @@ size_t kar_queuejob_find_task(const struct kar_queuejob_spec *s, const char *nam
 int32_t kar_queuejob_total(const struct kar_queuejob_spec *s) KAR_NONNULL;
 /* The quorum: schedSpec.minAvailable, or the sum of replicas; 0: no gang. */
 int32_t kar_queuejob_min_available(const struct kar_queuejob_spec *s) KAR_NONNULL;
+/* No incarnation runs or restarts: it has not begun, waits in its queue, or is suspended. */
+bool kar_queuejob_waits(const struct kar_queuejob_status *s) KAR_NONNULL;
 /* Phase and condition agree that the job has ended. If only one of them does, it was edited (see docs/decisions/025). */
 bool kar_queuejob_has_ended(const struct kar_queuejob_status *s) KAR_NONNULL;
 /* Numbers that are read are clamped to this, so that counting up does not overflow. */

@@ -225,6 +225,12 @@ void kar_queuejob_status_write(struct kar_json_writer *w, const struct kar_queue
 
 /* --- queries ----------------------------------------------------------------------------------------- */
 
+bool kar_queuejob_waits(const struct kar_queuejob_status *s)
+{
+	return s->phase == KAR_QJ_PHASE_NONE || s->phase == KAR_QJ_PHASE_PENDING ||
+		s->phase == KAR_QJ_PHASE_SUSPENDED;
+}
+
 bool kar_queuejob_has_ended(const struct kar_queuejob_status *s)
 {
 	bool completed = s->phase == KAR_QJ_PHASE_COMPLETED;

@@ -174,6 +174,14 @@ bool queue_is_refused_at_its_start(const struct making *m)
 	return false;
 }
 
+bool queue_is_edited_at_its_start(const struct making *m)
+{
+	const struct kar_workload *w = m->qg->workload;
+
+	return w->waits && kar_podgroup_admission_is_old(m->group, w->generation) &&
+		!kar_store_index_count(m->p->stores->pods, KAR_POD_BY_OWNER, m->owner->uid);
+}
+
 static void want_verdicts(struct queue_pass *p, const struct queue_group *qg)
 {
 	const struct kar_workload_kind *kind = kar_owner_kind(qg->owner);

@@ -61,6 +61,8 @@ bool queue_find_classes(struct making *m) KAR_NONNULL;
 void queue_check_accepted(struct making *m) KAR_NONNULL;
 /* The API server refuses the first pods of a job that was let in before it was asked, or that it accepted then: it gives its place back. */
 bool queue_is_refused_at_its_start(const struct making *m) KAR_NONNULL;
+/* Its spec was edited after it was let in, and it has no pods yet: what was let in are not the pods that it would have. */
+bool queue_is_edited_at_its_start(const struct making *m) KAR_NONNULL;
 /*
  * The next pods of the role that are alike, 1 to @most, and counts them as used: those that exist are as they are stored, those to come as
  * another of the template was stored, or as the template says.

@@ -393,6 +393,8 @@ struct kar_podgroup_status queue_next_status(struct queue_pass *p, const struct 
 	st.has_position = true;
 	st.estimated_start = d->estimated_start - d->estimated_start % KAR_SECOND;
 	st.admitted_queue = admitted ? qg->queue : "";
+	if (!admitted || !qg->admitted)
+		st.admitted_generation = admitted && qg->workload ? qg->workload->generation : 0;
 	count_waiting(p, qg, d, &st);
 	if (queue_is_scaled(p, qg, d)) {
 		st.desired = d->desired;

@@ -416,6 +416,13 @@ static void mirror_eviction(struct queuejob_reconcile *r, const struct kar_podgr
 			"admitted by queue %s", r->f->v->queue);
 }
 
+/* What its queue has admitted are not the pods that the job has to create now. */
+static bool is_edited_since(const struct queuejob_reconcile *r, const struct kar_podgroup *g)
+{
+	return kar_queuejob_waits(r->f->seen) && !r->f->v->n_pods &&
+		kar_podgroup_admission_is_old(g, r->f->job->generation);
+}
+
 /* Copies from the PodGroup why the job waits, and its position. True: it is admitted. */
 static bool mirror_admission(struct queuejob_reconcile *r)
 {
@@ -425,7 +432,7 @@ static bool mirror_admission(struct queuejob_reconcile *r)
 
 	if (g)
 		mirror_eviction(r, g);
-	if (g && kar_podgroup_admitted_by(g, queue)) {
+	if (g && kar_podgroup_admitted_by(g, queue) && !is_edited_since(r, g)) {
 		r->st.position = 0;
 		report_admitted(r, queue);
 		return true;

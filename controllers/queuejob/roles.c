@@ -86,6 +86,7 @@ static void describe(const struct kar_object *o, struct kar_workload *out)
 		.begun = st->incarnation > 0,
 		.ran = st->incarnation > 0 && kar_streq(st->record.template_hash, job->spec_template_hash),
 		.edited = is_edited(job),
+		.waits = kar_queuejob_waits(st),
 		.starts = st->phase == KAR_QJ_PHASE_STARTING &&
 			st->record.formation == KAR_QJ_FORMATION_FIRST && !st->replicas,
 		.raised = st->record.formation == KAR_QJ_FORMATION_RAISED,

@@ -274,6 +274,17 @@ static void check_repair(const struct rule *r, const struct write *w)
 		model_break(w->l, r->name, "group %s/%s: its deadline is another now", c->ns, c->name);
 }
 
+static int64_t admitted_generation(const struct sim_value *group)
+{
+	return sim_get_int(group, 0, "status", "admittedGeneration");
+}
+
+/* Its job was edited after it was admitted, and had no pods, as far as the manager knew. */
+static bool is_admitted_anew(const struct sim_change *c)
+{
+	return admitted_generation(c->old) && admitted_generation(c->new) != admitted_generation(c->old);
+}
+
 static void check_begin(const struct rule *r, const struct write *w)
 {
 	const struct sim_change *c = w->c;
@@ -288,7 +299,8 @@ static void check_begin(const struct rule *r, const struct write *w)
 		model_break(w->l, r->name, "group %s/%s: its deadline is not the time-out after its begin",
 			c->ns, c->name);
 	/* An admission without places is not believed: a job may have adopted the group, or somebody else has written it. */
-	else if (was != KAR_PG_STATE_WAITING && was != KAR_PG_STATE_NONE && model_is_admitted(c->old))
+	else if (was != KAR_PG_STATE_WAITING && was != KAR_PG_STATE_NONE && model_is_admitted(c->old) &&
+		!is_admitted_anew(c))
 		model_break(w->l, r->name, "group %s/%s is admitted, in state %s, and is placed again", c->ns,
 			c->name, kar_pg_state_name(was));
 	else if (w->l->faultless && sim_timeline_wall(w->l->timeline) < retry)

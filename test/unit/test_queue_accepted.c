@@ -374,6 +374,38 @@ static void who_is_refused_at_its_start_gives_its_place_back(void **state KAR_UN
 	assert_non_null(strstr(pass(), "ns/u (Admitted=True/Admitted position=0 placed)"));
 }
 
+#define PLACED_FOR(generation) "\"admittedGeneration\":" generation "," PLACED
+
+/* The pods of a job that was edited after it was let in are others: it is judged anew, as long as it has none. */
+static void who_is_edited_before_it_has_pods_is_judged_anew(void **state)
+{
+	static const struct {
+		const char *name, *group, *job, *plan;
+	} rows[] = {
+		{ "not edited", PLACED_FOR("1"), "\"phase\":\"Pending\"", "" },
+		{ "by a version that did not say for which spec", PLACED, "\"phase\":\"Pending\"", "" },
+		{ "edited", PLACED_FOR("7"), "\"phase\":\"Pending\"",
+			"patch podgroups/status ns/t (Admitted=False/InsufficientCapacity position=1)" },
+		{ "resumed before its suspension was seen", PLACED_FOR("7"),
+			"\"phase\":\"Suspended\",\"incarnation\":1",
+			"patch podgroups/status ns/t (Admitted=False/InsufficientCapacity position=1)" },
+		{ "its pods are about to be created", PLACED_FOR("7"), STARTING("First"), "" },
+		{ "it restarts", PLACED_FOR("7"), "\"phase\":\"Restarting\",\"incarnation\":1", "" },
+	};
+
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		const char *plan;
+
+		assert_false(teardown(state) || begin(state));
+		put_gang("u", 9, "", RUNS, "\"phase\":\"Running\",\"incarnation\":1");
+		put_gang("t", 8, "", rows[i].group, rows[i].job);
+		show_stored("t", (struct kar_pod_stored){ .needs = SMALL });
+		plan = pass();
+		if (!kar_streq(plan, rows[i].plan))
+			fail_msg("%s: %s", rows[i].name, plan);
+	}
+}
+
 /* A gang that forms again keeps its place: its pods have run. */
 static void who_is_refused_later_keeps_its_place(void **state KAR_UNUSED)
 {
@@ -490,6 +522,7 @@ int main(void)
 		TEST(one_question_is_for_all_that_ask_for_the_same),
 		TEST(what_admission_looks_at_is_asked_about),
 		TEST(who_is_refused_at_its_start_gives_its_place_back),
+		TEST(who_is_edited_before_it_has_pods_is_judged_anew),
 		TEST(who_is_refused_later_keeps_its_place),
 		TEST(class_that_does_not_exist_takes_nothing),
 		TEST(taken_names_are_waited_for),
