@@ -245,12 +245,7 @@ static void finish(struct making *m)
 
 	if (left && !in->min)
 		in->min = 1;
-	in->runs = m->runs.items;
-	in->n_runs = m->runs.n;
-	in->leaving = m->runs.leaving;
-	in->n_leaving = m->runs.n_leaving;
-	in->unbound = m->runs.unbound;
-	in->n_unbound = m->runs.n_unbound;
+	queue_runs_give(&m->runs, in);
 	in->desired = st->has_desired ? kar_podgroup_allows(m->group, m->qg->workload->pods, left) : left;
 	/* It is adopted with the pods that it has: what it lacks is asked of the queue, as if its owner had made it larger. */
 	if (m->qg->admitted && !m->qg->recorded && m->live < in->desired)
@@ -295,8 +290,7 @@ void queue_observe_leaving(struct queue_pass *p, uint32_t i)
 				.deletion = pod->deletion },
 			queue_quota_of_pod(p->quota, pod));
 	}
-	p->in[i].leaving = runs.leaving;
-	p->in[i].n_leaving = runs.n_leaving;
+	queue_runs_give(&runs, &p->in[i]);
 }
 
 /* It has no place, and its pods stop. */

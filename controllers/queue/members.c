@@ -491,12 +491,7 @@ static void finish(struct gathering *m, const struct queue_gang *out)
 		queue_gather_add(m, &m->held, m->unbound.items[i]);
 	for (size_t i = 0; i < m->late.n; i++)
 		queue_gather_add(m, &m->held, m->late.items[i]);
-	in->runs = m->runs.items;
-	in->n_runs = m->runs.n;
-	in->leaving = m->runs.leaving;
-	in->n_leaving = m->runs.n_leaving;
-	in->unbound = m->runs.unbound;
-	in->n_unbound = m->runs.n_unbound;
+	queue_runs_give(&m->runs, in);
 	in->min = m->wave ? m->wave : left && min < 1 ? 1 : min;
 	/* Those that are released, and those that get places at once. */
 	in->desired = out && out->renews ? left : active;

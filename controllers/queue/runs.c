@@ -96,3 +96,13 @@ int32_t queue_runs_pods(const struct queue_runs *r)
 		n += r->items[i].n;
 	return (int32_t)kar_clamp(n, 0, INT32_MAX);
 }
+
+void queue_runs_give(const struct queue_runs *r, struct kar_queue_group *in)
+{
+	in->runs = r->items;
+	in->n_runs = r->n;
+	in->leaving = r->leaving;
+	in->n_leaving = r->n_leaving;
+	in->unbound = r->unbound;
+	in->n_unbound = r->n_unbound;
+}

@@ -39,5 +39,7 @@ void queue_unbound_add(struct queue_runs *r, kar_class class) KAR_NONNULL;
 /* What stops. @c as for a run. */
 void queue_leaving_add(struct queue_runs *r, const struct kar_queue_leaving *l, const struct queue_charges *c)
 	__attribute__((nonnull(1, 2)));
+/* Both ways of observing a gang end here (decision 110): all of it is what the pass is told of the pods of @in. Borrowed. */
+void queue_runs_give(const struct queue_runs *r, struct kar_queue_group *in) KAR_NONNULL;
 
 #endif
