@@ -14,7 +14,8 @@ usage='usage: hack/test.sh [TIER...]   without arguments: all of them
   image     the image: built twice, taken apart, run
   chart     the Helm chart: it renders to the objects of manifests/; what a release consists of
   node      the image and the manifests on a real node of this machine: kubelet, containerd and runc
-  sim-e2e   those that it can tell, against the simulated one; the pictures of docs/scenarios
+  sim-e2e   those that it can tell, against the simulated one, and in a run with e2e only those that e2e does not tell; the pictures of
+            docs/scenarios
   differential  one script of requests to the real and to the simulated API server: the answers must agree; gangs that the placement
             engine has placed, or refused, to the real kube-scheduler: it must agree
 The fuzz targets of the simulator, the tier cluster and both parts of the differential tier are skipped, loudly, while their inputs are those
@@ -214,7 +215,11 @@ tier_node() { ready_for_cluster && counted test/node/run; }
 tier_sim-e2e() {
 	build_gcc || return
 	check 'pictures of docs/scenarios' hack/scenarios build
-	stories --sim
+	if [[ " $run " == *" e2e "* ]]; then
+		stories --sim --rest
+	else
+		stories --sim
+	fi
 }
 
 tier_differential() {
@@ -307,6 +312,7 @@ for name in "$@"; do
 		exit 2
 	}
 done
+run="$*"
 started=$(date +%s%N)
 # What all of them need at once; a tier whose own part fails says so.
 # shellcheck disable=SC2046 # words
