@@ -11,7 +11,7 @@ from harness import EXAMPLES, TEST_KEY, USER_AGENT, Failure, expect, expect_equa
 EXAMPLE = EXAMPLES / "crdjob"
 CACHE = pathlib.Path(os.environ.get("KAR_CACHE") or pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "kar-controllers")
 TOOLS = CACHE / "tools/venv/bin/python"  # hack/deps.sh client
-GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
+LABEL = "example.com/crdjob"
 
 
 def python_with_client():
@@ -58,7 +58,7 @@ def crdjob(name, in_queue, outcome="run", **spec):
 
 
 def members(s, name):
-    return {p["metadata"]["name"]: p["metadata"]["uid"] for p in s.kubectl.list("pods", "-l", f"{GROUP_LABEL}={name}")}
+    return {p["metadata"]["name"]: p["metadata"]["uid"] for p in s.kubectl.list("pods", "-l", f"{LABEL}={name}")}
 
 
 def wait_job(s, name, phase, **fields):
@@ -83,28 +83,31 @@ def succeed(s, name):
         s.kubectl("annotate", "pod", pod, "--overwrite", TEST_KEY + "outcome=succeed")
 
 
-def expect_pods_left_alone(s):
-    """The manager counts members; it creates, changes and deletes none of them."""
-    touched = [(e["verb"], e["objectRef"]["name"]) for e in s.audit.events(resource="pods", namespace=s.namespace, agent=USER_AGENT)
-               if e["verb"] not in ("list", "watch", "get")]
-    expect_equal(touched, [], "what the manager did to pods of another controller")
+def expect_pods_only_bound(s):
+    """The manager labels and binds the pods, and frees them for that; it makes and deletes none."""
+    touched = {(e["verb"], e["objectRef"].get("subresource", "")) for e in s.audit.events(resource="pods", namespace=s.namespace, agent=USER_AGENT)}
+    expect_equal(touched - {(v, "") for v in ("list", "watch", "get", "patch")}, {("create", "binding")}, "what the manager did to pods of another controller")
+
+
+def nodes(s, name):
+    return [p["spec"].get("nodeName") for p in s.kubectl.list("pods", "-l", f"{LABEL}={name}")]
 
 
 def story_custom_controller_waits_for_its_turn(s):
-    """Two CRDJobs in a queue for one: the second says its position, has no pod, and runs when the first is complete."""
+    """Two CRDJobs in a queue for one: the second says its position, none of its pods has a node, and it runs when the first is complete."""
     with queue(s, maxJobs=1) as name, controller_running(s):
         s.apply(crdjob("first", name))
         wait_job(s, "first", "Running", running=3)
         s.apply(crdjob("second", name))
         status = wait_job(s, "second", "Pending", message=f"queue {name} has 1 of 1 jobs; 1st of 1 in queue {name}")
-        expect_equal((members(s, "second"), s.group("second")["status"]["position"]), ({}, 1), f"pods and position of {status}")
+        expect_equal((nodes(s, "second"), s.group("second")["status"]["position"]), ([None] * 3, 1), f"nodes of its pods, and position of {status}")
         expect_equal(counts(s.group("first")), {"phase": "Running", "members": 3, "running": 3, "succeeded": 0, "occupiedBy": f"{s.namespace}/first"},
                      "the PodGroup of the first")
         succeed(s, "first")
         wait_job(s, "first", "Completed", succeeded=3)
         wait_job(s, "second", "Running", running=3)
         expect_equal(s.group("first")["status"]["phase"], "Finished", "phase of the PodGroup of the first")
-        s.kubectl("delete", "pods", "-l", f"{GROUP_LABEL}=first", "--wait=false")  # e.g. the garbage collector of terminated pods
+        s.kubectl("delete", "pods", "-l", f"{LABEL}=first", "--wait=false")  # e.g. the garbage collector of terminated pods
         wait_until(lambda: not members(s, "first"), "the pods of the first are gone")
         s.apply(crdjob("third", name))
         wait_job(s, "third", "Pending", message=f"queue {name} has 1 of 1 jobs; 1st of 1 in queue {name}")
@@ -112,7 +115,7 @@ def story_custom_controller_waits_for_its_turn(s):
         expect_equal((s.group("second"), s.scheduling_spec("second"), members(s, "second")), (None, None, {}), "what is left of the second")
         wait_job(s, "third", "Running", running=3)
         expect_equal(s.group("first")["status"]["phase"], "Finished", "phase of a finished PodGroup whose pods are gone")
-        expect_pods_left_alone(s)
+        expect_pods_only_bound(s)
 
 
 def story_custom_controller_reads_the_quorum(s):
@@ -130,7 +133,7 @@ def story_custom_controller_reads_the_quorum(s):
         expect(not set(before.values()) & set(members(s, "gang").values()), "every pod of the gang is new")
         s.kubectl("delete", "pods", "gang-0", "gang-1", "--wait=false")
         wait_job(s, "gang", "Failed", message="below the quorum")
-        wait_until(lambda: not s.group("gang") and not members(s, "gang"), "the place and the pods are given back")
+        wait_until(lambda: not members(s, "gang"), "the pods are given back, and with them the place")
         s.apply(crdjob("next", name))
         wait_job(s, "next", "Running", running=3)
-        expect_pods_left_alone(s)
+        expect_pods_only_bound(s)
