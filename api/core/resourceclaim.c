@@ -25,8 +25,14 @@ struct wire_allocation {
 	const struct pod_wire_node_terms *nodes;
 };
 
+/* Something that is only asked whether it is there. */
+struct wire_present {
+	char unused;
+};
+
 struct wire_status {
 	const struct wire_allocation *allocation;
+	struct kar_array reserved; /* struct wire_present */
 };
 
 struct wire_claim {
@@ -57,8 +63,11 @@ static const struct kar_field allocation_fields[] = {
 static const struct kar_desc allocation_desc =
 	KAR_DESC("AllocationResult", struct wire_allocation, allocation_fields);
 
+static const struct kar_desc present_desc = { .what = "object", .size = sizeof(struct wire_present) };
+
 static const struct kar_field status_fields[] = {
 	KAR_FIELD_SUB(struct wire_status, allocation, "allocation", KAR_F_OBJECT_PTR, &allocation_desc),
+	KAR_FIELD_SUB(struct wire_status, reserved, "reservedFor", KAR_F_ARRAY, &present_desc),
 };
 static const struct kar_desc status_desc = KAR_DESC("ResourceClaimStatus", struct wire_status, status_fields);
 
@@ -119,6 +128,7 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings)
 	c->by_extended_resource = kar_streq(kar_pairs_get(&m->annotations, BY_EXTENDED_RESOURCE), "true");
 	c->pod_uid = pod_of(m, strings);
 	c->allocated = w->status.allocation != NULL;
+	c->reserved = w->status.reserved.n > 0;
 	if (c->allocated)
 		read_allocation(c, w->status.allocation, strings);
 	return &c->o;

@@ -23,6 +23,7 @@ struct kar_resourceclaim {
 	/* Of one that kube-scheduler made because a pod asks for an extended resource: the requests of the pod count already. */
 	bool by_extended_resource;
 	bool allocated;
+	bool reserved; /* some pod has it; of one that none has kube-scheduler may choose the devices anew */
 	bool unknown_nodes; /* a part of where its devices can be used is not read */
 	const struct kar_pod_needs
 		*nodes; /* shared: where they can be used, only .has_terms and .terms; NULL: everywhere */

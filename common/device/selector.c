@@ -249,7 +249,7 @@ enum kar_match kar_selector_match(const char *expression, const struct kar_devic
 	if (r.lost || *r.at)
 		return KAR_MATCH_UNKNOWN;
 	if (v.kind == CEL_FAILED)
-		return KAR_NO_MATCH;
+		return KAR_MATCH_FAILED;
 	if (v.kind != CEL_BOOL)
 		return KAR_MATCH_UNKNOWN;
 	return v.number ? KAR_MATCH : KAR_NO_MATCH;

@@ -6,7 +6,8 @@
  * device.capacity["domain"].name, "domain" in device.attributes, .compareTo(), .startsWith(), .endsWith(), .contains(), .matches() with
  * simple patterns, quantity(), semver(), has() of these. All else is *unknown*, and never guessed: whoever asks learns it.
  *
- * As in CEL, what fails (an attribute that the device does not have) makes no match, unless && or || is decided by its other side.
+ * As in CEL, what fails (an attribute that the device does not have) makes the whole fail, unless && or || is decided by its other side.
+ * kube-scheduler then gives the pod no node at all that has such a device among those it looks at.
  */
 #ifndef KAR_DEVICE_SELECTOR_H
 #define KAR_DEVICE_SELECTOR_H
@@ -35,7 +36,7 @@ struct kar_device_view {
 	uint32_t n_attributes, n_capacity;
 };
 
-enum kar_match { KAR_NO_MATCH, KAR_MATCH, KAR_MATCH_UNKNOWN };
+enum kar_match { KAR_NO_MATCH, KAR_MATCH, KAR_MATCH_FAILED, KAR_MATCH_UNKNOWN };
 
 enum kar_match kar_selector_match(const char *expression, const struct kar_device_view *device) KAR_NONNULL;
 

@@ -64,8 +64,10 @@ static void add_requests(struct making *m, const char *ns, const struct kar_devi
 			add_amount(m, asked.resource, all->items[i].count);
 		if (asked.part)
 			add_amount(m, asked.part, all->items[i].count);
-		if (!asked.resource || asked.unread)
+		if (!asked.resource)
 			note_unread(m, "device requests");
+		if (asked.unread)
+			note_unread(m, asked.unread);
 	}
 	if (all->unread)
 		note_unread(m, all->unread);
@@ -75,7 +77,7 @@ static void add_named(struct making *m, const struct kar_object *claim)
 {
 	const struct kar_resourceclaim *c = claim && !claim->unreadable ? kar_as_resourceclaim(claim) : NULL;
 
-	if (!c || !c->allocated || c->unknown_nodes)
+	if (!c || !c->allocated || !c->reserved || c->unknown_nodes)
 		note_unread(m, "resource claims that pods share");
 	else if (c->nodes && !kar_needs_add_terms(m->needs, c->nodes, m->a))
 		note_unread(m, "node affinity");

@@ -4,8 +4,8 @@
  *
  * | a claim of the pod | then |
  * | made of a template | each request adds its count of the resource of its class, and of what its selectors choose |
- * | named, and allocated | the pod can be where its devices can be used; the devices are taken already |
- * | named, and not allocated | whoever comes first decides where it is: unverified |
+ * | named, and allocated, and some pod has it | the pod can be where its devices can be used; the devices are taken already |
+ * | named, and not allocated, or no pod has it | whoever comes first decides where it is: unverified |
  * | named or made of a template that does not exist; of a DeviceClass that does not exist | the pod waits: kar_claims_pending() |
  *
  * What a request asks for besides a number of devices (alternatives, all devices, constraints among devices, tolerations, capacity) is

@@ -146,7 +146,7 @@ static enum kar_match match(const struct kar_array *of, const struct kar_device 
 		enum kar_match m =
 			selectors[i] ? kar_selector_match(selectors[i], &device->view) : KAR_MATCH_UNKNOWN;
 
-		if (m == KAR_NO_MATCH)
+		if (m == KAR_NO_MATCH || m == KAR_MATCH_FAILED)
 			return m;
 		all = m == KAR_MATCH ? all : m;
 	}
@@ -156,7 +156,7 @@ static enum kar_match match(const struct kar_array *of, const struct kar_device 
 static enum kar_match match_resource(const struct kar_device_resource *r, const struct kar_device *device)
 {
 	enum kar_match m = match(&r->class->selectors, device),
-		       own = m == KAR_NO_MATCH ? m : match(&r->selectors, device);
+		       own = m == KAR_NO_MATCH || m == KAR_MATCH_FAILED ? m : match(&r->selectors, device);
 
 	return own == KAR_MATCH ? m : own;
 }
@@ -172,7 +172,9 @@ void kar_device_classes_count(const struct kar_device_classes *c, const struct k
 		enum kar_match m =
 			class && c->items[i].asked ? match_resource(&c->items[i], device) : KAR_NO_MATCH;
 
-		if (m == KAR_NO_MATCH)
+		if (m == KAR_MATCH_FAILED) /* it is not had, but with it there others may not be had either */
+			doubts[i] |= 1 << KAR_DOUBT_SELECTOR;
+		if (m == KAR_NO_MATCH || m == KAR_MATCH_FAILED)
 			continue;
 		amounts[i]++;
 		doubts[i] |= (uint8_t)((m == KAR_MATCH_UNKNOWN) << KAR_DOUBT_SELECTOR |
@@ -303,7 +305,7 @@ static const char *doubt_of(const struct kar_device_resource *r)
 
 	if (r->class && r->second)
 		return "a DeviceClass that has another name as well";
-	for (int i = 0; i < KAR_N_DOUBTS; i++) {
+	for (int i = 0; i < KAR_N_TOLD; i++) {
 		if (r->doubts[i])
 			return names[i];
 	}

@@ -17,11 +17,14 @@
 
 /* Why an amount is an upper bound only. */
 enum kar_device_doubt {
-	KAR_DOUBT_SELECTOR, /* one is not read */
+	KAR_DOUBT_SELECTOR, /* one is not read, or fails */
 	KAR_DOUBT_COUNTERS, /* devices share them */
 	KAR_DOUBT_OVERLAP,  /* a device is of several resources */
 	KAR_DOUBT_NODES,    /* a device is of several nodes */
 	KAR_DOUBT_PART,     /* others may be given what a selector of a request chooses */
+	KAR_N_TOLD,         /* so many the engine is told of */
+	KAR_DOUBT_LISTED =
+		KAR_N_TOLD, /* a node lists the resource itself; only of claims, which cannot have that */
 	KAR_N_DOUBTS
 };
 

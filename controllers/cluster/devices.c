@@ -120,7 +120,10 @@ static struct amount *count(const struct kar_devices *d, const struct kar_node_o
 	}
 	kar_device_classes_compare(c, counts.all, counts.doubts);
 	for (uint32_t i = 0; i < c->n; i++) {
-		if (counts.all[i] && !(node && lists(node, c->items[i].resource)))
+		if (node && c->items[i].asked && lists(node, c->items[i].resource))
+			out[(*n)++] = (struct amount){ .resource = c->items[i].resource,
+				.doubts = 1 << KAR_DOUBT_LISTED };
+		else if (counts.all[i])
 			out[(*n)++] = (struct amount){ c->items[i].resource, counts.all[i], counts.claimed[i],
 				(uint8_t)(counts.doubts[i] | (!node) << KAR_DOUBT_NODES) };
 	}
@@ -373,6 +376,7 @@ struct kar_device_asked kar_devices_ask_for(struct kar_devices *d, const char *n
 	const struct kar_object *o = kar_store_get(d->in.classes, NULL, r->class);
 	char name[KAR_DEVICECLASS_NAME];
 	const char *resource = o && !o->unreadable ? resource_of(d, kar_as_deviceclass(o), name) : NULL;
+	const struct kar_device_resource *is;
 	struct kar_device_asked out = { 0 };
 	bool added = false;
 
@@ -381,13 +385,16 @@ struct kar_device_asked kar_devices_ask_for(struct kar_devices *d, const char *n
 	kar_devices_ask(d, resource);
 	if (r->selectors.n) {
 		out.part = kar_device_classes_part(&d->classes, ns, resource, &r->selectors, &added);
-		out.unread = !out.part;
+		out.unread = out.part ? NULL : "selectors of a device request";
 	}
 	if (added) {
 		look_at_all(d);
 		finish(d);
 	}
-	out.resource = kar_device_classes_find(&d->classes, resource)->resource;
+	is = kar_device_classes_find(&d->classes, resource);
+	out.resource = is->resource;
+	if (is->doubts[KAR_DOUBT_LISTED])
+		out.unread = "devices of nodes that list them";
 	return out;
 }
 

@@ -4,7 +4,8 @@
  * An extended resource that a DeviceClass serves is in no node's allocatable: its devices are in ResourceSlices. Each node has as many
  * of it as there are devices on it that match the class, belong to a complete pool of the newest generation, have no taint, and are not
  * allocated to a claim of another kind. Pods that ask for the resource then take it as any other; the claims that kube-scheduler makes
- * for them are not counted as well. As for kube-scheduler, a node that lists the resource itself offers that amount alone.
+ * for them are not counted as well. As for kube-scheduler, a node that lists the resource itself offers that amount alone; what claims can
+ * have there is not counted, so their requests for what some node lists are not read.
  *
  * What is known to be an upper bound only (a selector that is not read, devices that share counters, classes that share devices, devices
  * of several nodes, which each node is said to offer) is marked in the snapshot (kar_sched_doubt()): gangs that ask for it take idle room
@@ -44,8 +45,8 @@ void kar_devices_ask(struct kar_devices *d, const char *resource) KAR_NONNULL;
 /* By which resources a request of a claim is counted: each of its devices takes one of both. */
 struct kar_device_asked {
 	const char *resource; /* of its class; NULL: there is no such DeviceClass */
-	const char *part;     /* of its selectors; NULL: it has none, or (.unread) they are not counted */
-	bool unread;
+	const char *part;     /* of its selectors; NULL: it has none, or they are not counted */
+	const char *unread;   /* static: why that is not all that kube-scheduler looks at; NULL: it is */
 };
 /* Of a claim in namespace @ns. Both count from now on. May change all nodes of the snapshot. What it points to lives until a class changes. */
 struct kar_device_asked kar_devices_ask_for(struct kar_devices *d, const char *ns,

@@ -26,9 +26,10 @@
 #define BY_T_TWICE \
 	"\"resourceClaims\":[{\"name\":\"c\",\"resourceClaimTemplateName\":\"t\"},{\"name\":\"e\",\"resourceClaimTemplateName\":\"t\"}]"
 #define NAMED "\"resourceClaims\":[{\"name\":\"c\",\"resourceClaimName\":\"mine\"}]"
-#define ALLOCATED(nodes) \
+#define OWNED ",\"reservedFor\":[{\"resource\":\"pods\",\"name\":\"p\",\"uid\":\"p\"}]"
+#define ALLOCATED(nodes, whose) \
 	",\"status\":{\"allocation\":{\"devices\":{\"results\":[{\"request\":\"r\",\"driver\":\"d.io\",\"pool\":\"n1\",\"device\":\"g0\"}]}" nodes \
-	"}}"
+	"}" whose "}"
 #define ON_N1 \
 	",\"nodeSelector\":{\"nodeSelectorTerms\":[{\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\",\"values\":[\"n1\"]}]}]}"
 #define LARGE_GPU GPU "{" LARGE "}"
@@ -68,9 +69,11 @@ static const struct {
 		"ResourceClaimTemplate t does not exist" },
 	{ "no_class", REQUESTS(OF("tpu", 1)), NULL, BY_T, " unverified: device requests",
 		"DeviceClass tpu does not exist" },
-	{ "shared_and_allocated", NULL, ALLOCATED(""), NAMED, "", NULL },
-	{ "shared_and_allocated_on_a_node", NULL, ALLOCATED(ON_N1), NAMED,
+	{ "shared_and_allocated", NULL, ALLOCATED("", OWNED), NAMED, "", NULL },
+	{ "shared_and_allocated_on_a_node", NULL, ALLOCATED(ON_N1, OWNED), NAMED,
 		" terms (field metadata.name In n1)", NULL },
+	{ "shared_and_no_pod_has_it", NULL, ALLOCATED(ON_N1, ""), NAMED,
+		" unverified: resource claims that pods share", NULL },
 	{ "shared_and_not_allocated", NULL, "", NAMED, " unverified: resource claims that pods share", NULL },
 	{ "shared_and_not_there", NULL, NULL, NAMED, " unverified: resource claims that pods share",
 		"ResourceClaim mine does not exist" },
@@ -279,6 +282,35 @@ static void what_claims_have_is_taken(void **state KAR_UNUSED)
 	kar_arena_release(&a);
 }
 
+/* Of what a device plugin offers there no claim has anything: what claims can have is not counted as long as some node lists it. */
+static void claims_for_what_a_node_lists_are_unverified(void **state KAR_UNUSED)
+{
+	static const struct {
+		const char *listed, *needs;
+	} plugins[] = {
+		{ "2", " cpu=1 " GPU "=1 unverified: devices of nodes that list them" },
+		{ "0", " cpu=1 " GPU "=1" }, /* it has gone */
+	};
+	struct kar_stores s;
+	struct kar_arena a = { 0 };
+
+	begin(&s);
+	put(s.claimtemplates, "t", "\"spec\":{\"spec\":{\"devices\":{" REQUESTS(OF("gpu", 1)) "}}}");
+	put_slice(&s, "n1", 4);
+	for (size_t i = 0; i < KAR_LEN(plugins); i++) {
+		put_more(s.nodes, "n1", "",
+			kar_arena_printf(&a,
+				"\"status\":{\"allocatable\":{\"cpu\":\"8\",\"pods\":\"110\",\"" GPU
+				"\":\"%s\"}}",
+				plugins[i].listed));
+		assert_string_equal(needs_text(kar_claims_add(&s, "ns", needs_of(BY_T, &a), &a), &a),
+			plugins[i].needs);
+		assert_null(doubt(&s, GPU)); /* who asks by its name has what is listed */
+	}
+	kar_stores_release(&s);
+	kar_arena_release(&a);
+}
+
 static void long_selectors_are_told_apart(void **state KAR_UNUSED)
 {
 	struct kar_stores s;
@@ -324,7 +356,7 @@ static void only_so_many_choices_are_counted(void **state KAR_UNUSED)
 		snprintf(ns, sizeof(ns), "ns%d", i / 10);
 		asked = kar_devices_ask_for(s.devices, ns, &r);
 		assert_string_equal(asked.resource, GPU);
-		assert_int_equal(asked.unread, !asked.part);
+		assert_int_equal(asked.unread != NULL, !asked.part);
 		counted += asked.part != NULL;
 		if (i == 9)
 			assert_int_equal(counted,
@@ -340,6 +372,7 @@ int main(void)
 		TEST(claims_ask_for_devices),
 		TEST(claims_that_are_not_read_are_unverified),
 		TEST(what_claims_have_is_taken),
+		TEST(claims_for_what_a_node_lists_are_unverified),
 		TEST(long_selectors_are_told_apart),
 		TEST(only_so_many_choices_are_counted),
 	};

@@ -112,7 +112,7 @@ static void class(struct world *w, const char *name, const char *created, const 
 	put(w, w->classes, name, meta, rest);
 }
 
-/* A slice of a pool, by default of that of its node (@on "": of all nodes); @devices: a letter each: g a GPU, m a part of one, t a tainted GPU, c one that shares counters, l one whose type is a list. */
+/* A slice of a pool, by default of that of its node (@on "": of all nodes); @devices: a letter each: g a GPU, m a part of one, t a tainted GPU, c one that shares counters, l one whose type is a list, u one without a type. */
 static void slice_of_pool(struct world *w, const char *name, const char *on, const char *pool, int generation,
 	int slices, const char *devices)
 {
@@ -123,8 +123,8 @@ static void slice_of_pool(struct world *w, const char *name, const char *on, con
 		on[0] ? "\"nodeName\":\"" : "\"allNodes\":true", on, on[0] ? "\"," : ",", pool, generation,
 		slices);
 	for (int i = 0; devices[i]; i++)
-		kar_buf_printf(&b, "%s{\"name\":\"%s-%d\",\"attributes\":{\"type\":{%s}}%s}", i ? "," : "",
-			name, i,
+		kar_buf_printf(&b, "%s{\"name\":\"%s-%d\",\"attributes\":{\"%s\":{%s}}%s}", i ? "," : "",
+			name, i, devices[i] == 'u' ? "other" : "type",
 			devices[i] == 'm'           ? "\"string\":\"mig\""
 				: devices[i] == 'l' ? "\"strings\":[\"gpu\",\"new\"]"
 						    : "\"string\":\"gpu\"",
@@ -324,6 +324,9 @@ static void what_is_not_exact_is_marked(void **state KAR_UNUSED)
 	assert_string_equal(doubt(&w, GPU), "");
 	slice(&w, "s1", "n1", 1, 1, "gl");
 	check(&w, "an attribute that is not read", "n1", GPU, 2, 2);
+	assert_string_equal(doubt(&w, GPU), "a selector of its DeviceClass");
+	slice(&w, "s1", "n1", 1, 1, "gu");
+	check(&w, "a selector that fails: kube-scheduler may give pods no device there", "n1", GPU, 1, 1);
 	assert_string_equal(doubt(&w, GPU), "a selector of its DeviceClass");
 	slice(&w, "s1", "n1", 1, 1, "gc");
 	assert_string_equal(doubt(&w, GPU), "devices that share counters");

@@ -45,7 +45,7 @@ static void put_devices(void)
 		",\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"name\":\"o\",\"uid\":\"uid-o\",\"controller\":true}]",
 		",\"status\":{\"allocation\":{\"devices\":{\"results\":[{\"driver\":\"d.io\",\"pool\":\"n1\",\"device\":\"g3\"}]}}}");
 	put_named(w.stores.resourceclaims, "mine", "",
-		",\"status\":{\"allocation\":{\"nodeSelector\":{\"nodeSelectorTerms\":[{\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\",\"values\":[\"n1\"]}]}]}}}");
+		",\"status\":{\"allocation\":{\"nodeSelector\":{\"nodeSelectorTerms\":[{\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\",\"values\":[\"n1\"]}]}]}},\"reservedFor\":[{\"uid\":\"p\"}]}");
 	put_named(w.stores.resourceclaims, "free", "", ",\"spec\":{}");
 	put_template("one", "gpu", 1);
 	put_template("three", "gpu", 3);
