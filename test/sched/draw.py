@@ -6,6 +6,7 @@ import dataclasses
 import decimal
 import random
 
+import devices
 import volumes
 
 RUNTIME_CLASSES = [
@@ -29,6 +30,7 @@ NODE_CPU = ["1", "3900m", "4", "6.5", "8", "12"]
 NODE_MEMORY = ["512Mi", "2e9", "2999999999500m", "4Gi", "6Gi", "12Gi"]
 UNITS = {"": 1, "m": decimal.Decimal("0.001"), "M": 10**6, "G": 10**9, "Mi": 2**20, "Gi": 2**30}
 WITH_VOLUMES = 3  # of so many scenes one has volumes
+WITH_DEVICES = 4  # likewise devices
 PORTS = [80, 80, 443]
 IPS = [None, None, "0.0.0.0", "127.0.0.1", "10.0.0.1"]
 
@@ -38,6 +40,7 @@ class Role:
     need: int
     want: int  # more, if there is room
     pod: dict  # without a name
+    asks: str = ""  # how it asks for devices
 
 
 @dataclasses.dataclass
@@ -46,7 +49,7 @@ class Scene:
     nodes: list
     bound: list  # pods with spec.nodeName
     roles: list
-    volumes: list  # (path, object): what the claims of its pods are about
+    objects: list  # (path, object): what its pods name, and what that leads to: volumes, devices
     plan: list  # names of nodes, per role one for each pod that is needed: a way in which the gang may fit; empty: none is known
 
 
@@ -70,7 +73,8 @@ class Draw:
     def __init__(self, seed, number):
         self.number = number
         self.random = random.Random(f"{seed}/{number}")
-        self.theme = self.random.choices(["any", "snug", "tight", "ports", "resized", "rules"], [20, 15, 15, 10, 10, 30])[0]
+        self.has_devices = number % WITH_DEVICES == 1
+        self.theme = self.random.choices(["any", "snug", "tight", "ports", "resized", "rules"], [20, 15, 45, 0, 0, 20] if self.has_devices else [20, 15, 15, 10, 10, 30])[0]
         self.names = [f"n{number}-{i}" for i in range(self.random.randint(2, 4) if self.theme == "tight" else self.random.randint(1, 10))]
         # Of a node that is not ready kube-scheduler sees the taints alone, and a pod that tolerates everything may go there; we never use it.
         self.all_ready = self.theme == "tight" or self.chance(80)
@@ -88,15 +92,19 @@ class Draw:
     def scene(self):
         """Themes. rules: what pods ask of each other. snug: each node is cut for some of the pods. tight: all of them are, for all of the pods. ports, resized: many of these."""
         roles = self.gang()
-        claimed = volumes.Volumes(self, self.number).add_to(roles, self.theme == "tight") if self.number % WITH_VOLUMES == 0 else []
+        objects = volumes.Volumes(self, self.number).add_to(roles, self.theme == "tight") if self.number % WITH_VOLUMES == 0 else []
+        bound, plan = [], []
         if self.theme == "tight":
             plan = [[self.pick(self.names) for _ in range(role.need)] for role in roles]
             nodes = [self.node(name, self.room_for(role.pod for role, names in zip(roles, plan) for n in names if n == name)) for name in self.names]
-            return Scene(self.number, nodes, [], roles, claimed, plan)
-        nodes = [self.node(name, self.room_for(self.pick(roles).pod for _ in range(self.random.randint(1, 6))) if self.theme == "snug" else {})
-                 for name in self.names]
-        count = self.pick([0, 0, 1, 2] if self.theme == "snug" else [1, 2, len(nodes), 2 * len(nodes)])
-        return Scene(self.number, nodes, [self.bound(f"b{self.number}-{i}", self.pick(self.names)) for i in range(count)], roles, claimed, [])
+        else:
+            nodes = [self.node(name, self.room_for(self.pick(roles).pod for _ in range(self.random.randint(1, 6))) if self.theme == "snug" else {})
+                     for name in self.names]
+            count = self.pick([0, 0, 1, 2] if self.theme == "snug" else [1, 2, len(nodes), 2 * len(nodes)])
+            bound = [self.bound(f"b{self.number}-{i}", self.pick(self.names)) for i in range(count)]
+        if self.has_devices:
+            objects += devices.Devices(self, self.number).add_to(roles, nodes, plan)
+        return Scene(self.number, nodes, bound, roles, objects, plan)
 
     # --- nodes
 

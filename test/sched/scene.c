@@ -2,10 +2,11 @@
  * scene - what the placement engine says of scenes whose objects the API server has stored. For test/sched/run.
  *
  * Reads commands, one per line. LENGTH: so many bytes of an object follow, JSON or protobuf, and a newline.
- *   snapshot                 forgets all nodes and pods
+ *   snapshot                 forgets all objects
  *   node LENGTH              a Node
  *   bound LENGTH             a Pod with spec.nodeName
  *   claim, volume, class, driver LENGTH    a PersistentVolumeClaim, a PersistentVolume, a StorageClass, a CSIDriver
+ *   deviceclass, slice, template, resourceclaim LENGTH    a DeviceClass, a ResourceSlice, a ResourceClaimTemplate, a ResourceClaim
  *   role NEED WANT LENGTH    of the next gang: a Pod like its members
  *   place NUMBER             the gang; what fits is taken
  * Writes, for each gang:
@@ -31,10 +32,8 @@ enum { MAX_ROLES = 8 };
 
 struct world {
 	struct kar_intern *strings;
-	struct kar_store *nodes, *pods;
-	struct kar_snapshot *snapshot;
-	struct kar_sched *sched;  /* of the snapshot */
-	struct kar_stores stores; /* of claims and what they lead to */
+	struct kar_stores stores;
+	struct kar_sched *sched; /* of its snapshot */
 	/* Of the next gang. */
 	struct kar_object *templates[MAX_ROLES]; /* pods like its members */
 	struct kar_role roles[MAX_ROLES];
@@ -74,20 +73,19 @@ static struct kar_object *read_object(struct world *w, const struct kar_type *ty
 	return o;
 }
 
-static void forget_snapshot(struct world *w)
-{
-	kar_snapshot_free(w->snapshot);
-	kar_store_free(w->nodes);
-	kar_store_free(w->pods);
-}
-
 static void begin_snapshot(struct world *w)
 {
-	w->nodes = kar_store_new(&kar_node_type, w->strings);
-	w->pods = kar_store_new(&kar_pod_type, w->strings);
-	w->snapshot = kar_snapshot_new(w->strings);
-	w->sched = kar_snapshot_sched(w->snapshot);
-	kar_snapshot_listen(w->snapshot, w->nodes, w->pods);
+	const struct kar_stores *s = &w->stores;
+	struct kar_store *const *read[] = { &s->volumeclaims, &s->volumes, &s->storageclasses, &s->csidrivers,
+		&s->deviceclasses, &s->resourceslices, &s->resourceclaims, &s->claimtemplates };
+
+	kar_stores_init(&w->stores, w->strings);
+	w->sched = kar_snapshot_sched(w->stores.snapshot);
+	/* All of them are read: none is there before the first. */
+	for (size_t i = 0; i < KAR_LEN(read); i++) {
+		kar_store_replace_begin(*read[i]);
+		kar_store_replace_commit(*read[i], 1);
+	}
 }
 
 /* --- pods ------------------------------------------------------------------------------------------- */
@@ -121,14 +119,17 @@ static kar_class class_of(struct world *w, const struct kar_pod *pod)
 {
 	struct kar_arena a = { 0 };
 	struct kar_array labels = kar_pod_labels(pod, &a);
-	struct kar_pod_needs needs = *kar_volumes_add(&w->stores, "default", pod->needs, &a);
+	struct kar_pod_needs needs;
 	kar_class c;
 
 	if (pod->needs->unverified)
 		errx(1, "%s: kube-scheduler also looks at: %s", pod->o.name, pod->needs->unverified);
+	for (uint32_t i = 0; i < pod->needs->n_amounts; i++)
+		kar_devices_ask(w->stores.devices, pod->needs->amounts[i].resource);
+	needs = *kar_needs_looked_up(&w->stores, pod->o.ns, pod->needs, &a);
 	if (pod->pin)
 		add_pin(&needs, &pod->pin, &a);
-	c = kar_snapshot_class_to_come(w->snapshot, &needs, pod->o.ns, &labels);
+	c = kar_snapshot_class_to_come(w->stores.snapshot, &needs, pod->o.ns, &labels);
 	kar_arena_release(&a);
 	return c;
 }
@@ -136,7 +137,7 @@ static kar_class class_of(struct world *w, const struct kar_pod *pod)
 static bool is_pending(struct world *w, const struct kar_pod *pod)
 {
 	struct kar_arena a = { 0 };
-	bool pending = kar_volumes_pending(&w->stores, "default", pod->needs, &a) != NULL;
+	bool pending = kar_needs_pending(&w->stores, pod->o.ns, pod->needs, &a).why != NULL;
 
 	kar_arena_release(&a);
 	return pending;
@@ -156,7 +157,7 @@ static void find_classes(struct world *w)
 {
 	for (uint32_t i = 0; i < w->n_roles; i++)
 		class_of(w, kar_as_pod(w->templates[i]));
-	kar_snapshot_settle_rules(w->snapshot);
+	kar_snapshot_settle_rules(w->stores.snapshot);
 	for (uint32_t i = 0; i < w->n_roles; i++)
 		w->roles[i].class = class_of(w, kar_as_pod(w->templates[i]));
 }
@@ -227,18 +228,6 @@ static void place(struct world *w, long number)
 	kar_arena_release(&a);
 }
 
-/* All of them are read: none is there before the first. */
-static void begin_stores(struct world *w)
-{
-	struct kar_store *read[] = { w->stores.volumeclaims, w->stores.volumes, w->stores.storageclasses,
-		w->stores.csidrivers };
-
-	for (size_t i = 0; i < KAR_LEN(read); i++) {
-		kar_store_replace_begin(read[i]);
-		kar_store_replace_commit(read[i], 1);
-	}
-}
-
 /* Whether @word is one of an object of a store. */
 static bool stored(struct world *w, const char *word, size_t n)
 {
@@ -250,6 +239,10 @@ static bool stored(struct world *w, const char *word, size_t n)
 		{ "volume", w->stores.volumes },
 		{ "class", w->stores.storageclasses },
 		{ "driver", w->stores.csidrivers },
+		{ "deviceclass", w->stores.deviceclasses },
+		{ "slice", w->stores.resourceslices },
+		{ "template", w->stores.claimtemplates },
+		{ "resourceclaim", w->stores.resourceclaims },
 	};
 
 	for (size_t i = 0; i < KAR_LEN(kinds); i++) {
@@ -269,12 +262,12 @@ static void obey(struct world *w, char *line)
 	for (size_t i = 0; i < KAR_LEN(n) && line; i++)
 		n[i] = strtol(line, &line, 10);
 	if (strcmp(word, "snapshot") == 0) {
-		forget_snapshot(w);
+		kar_stores_release(&w->stores);
 		begin_snapshot(w);
 	} else if (strcmp(word, "node") == 0) {
-		kar_store_apply(w->nodes, read_object(w, &kar_node_type, (size_t)n[0]));
+		kar_store_apply(w->stores.nodes, read_object(w, &kar_node_type, (size_t)n[0]));
 	} else if (strcmp(word, "bound") == 0) {
-		kar_store_apply(w->pods, read_object(w, &kar_pod_type, (size_t)n[0]));
+		kar_store_apply(w->stores.pods, read_object(w, &kar_pod_type, (size_t)n[0]));
 	} else if (strcmp(word, "role") == 0) {
 		add_role(w, (int32_t)n[0], (int32_t)n[1], (size_t)n[2]);
 	} else if (strcmp(word, "place") == 0) {
@@ -290,13 +283,10 @@ int main(void)
 	char *line = NULL;
 	size_t room = 0;
 
-	kar_stores_init(&w.stores, w.strings);
-	begin_stores(&w);
 	begin_snapshot(&w);
 	while (getline(&line, &room, stdin) > 0)
 		obey(&w, line);
 	free(line);
-	forget_snapshot(&w);
 	kar_stores_release(&w.stores);
 	kar_intern_free(w.strings);
 	return 0;

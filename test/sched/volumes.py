@@ -4,8 +4,6 @@ written with it, and what the volume controller does after kube-scheduler has ch
 What nobody else than kube-scheduler can know (class without a provisioner, ReadWriteOncePod, labels of a zone) is drawn too: of these
 scenes only that is compared which is true all the same."""
 
-import json
-
 NAMESPACE = "default"
 CLAIMS = f"/api/v1/namespaces/{NAMESPACE}/persistentvolumeclaims"
 VOLUMES = "/api/v1/persistentvolumes"
@@ -115,21 +113,6 @@ class Volumes:
 
     def storage_class(self, name, **spec):
         self.objects.append((CLASSES, {"metadata": {"name": name}, "provisioner": "volumes.example.com", "volumeBindingMode": "WaitForFirstConsumer"} | spec))
-
-
-def store(cluster, objects):
-    """[(word, bytes)] of the objects as the API server has them. A name in the place of an object: it is deleted."""
-    stored = {}
-    for path, obj in objects:
-        if isinstance(obj, str):
-            cluster.reader.ask("DELETE", f"{path}/{obj}", "")
-            stored[path, obj] = json.dumps(cluster.reader.must_get(f"{path}/{obj}")).encode()
-            continue
-        name = obj["metadata"]["name"]
-        stored[path, name] = cluster.write("POST", path, obj)
-        if "status" in obj:
-            stored[path, name] = cluster.write("PATCH", f"{path}/{name}/status", {"status": obj["status"]}, **MERGE)
-    return [(WORDS[path], body) for (path, _), body in stored.items()]
 
 
 def bind_chosen(cluster):
