@@ -249,9 +249,12 @@ static void observe_preemptible(const struct budgets *b)
 	for (uint32_t i = 0; i < b->n; i++)
 		names[i] = kar_arena_printf(p->arena, "%s/%s", b->all[i]->o.ns, b->all[i]->o.name);
 	for (uint32_t i = 0; i < p->snapshot.n_preemptible; i++) {
-		if (counts(p->preemptible_pods[i]))
-			p->preemptible[i].budgets =
-				find_all(b, p->preemptible_pods[i], &p->preemptible[i].n_budgets);
+		if (!counts(p->preemptible_pods[i]))
+			continue;
+		p->preemptible[i].budgets = find_all(b, p->preemptible_pods[i], &p->preemptible[i].n_budgets);
+		if (p->preemptible[i].n_budgets > 1)
+			p->preemptible[i].kept =
+				"it has more than one PodDisruptionBudget, and the API server evicts no such pod";
 	}
 	p->snapshot.budget_names = names;
 }

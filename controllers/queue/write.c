@@ -567,6 +567,9 @@ void queue_refused(const struct kar_sync *s, const struct kar_action *a, const s
 {
 	struct queue_shared *shared = s->controller->shared;
 
-	if (a->what == EVICT)
-		queue_refusals_note(shared->refusals, a->uid, err->msg, s->mono);
+	if (a->what != EVICT)
+		return;
+	queue_refusals_note(shared->refusals, a->uid, err->msg, s->mono);
+	kar_workqueue_add(s->controller->queue,
+		s->key); /* the room that was held for its taker is not to come */
 }

@@ -20,6 +20,7 @@ enum {
 	YOUNG = 250,               /* ms for which all firm ones are */
 	DEFAULT_COUNTER_RATE = 10, /* per second */
 	HTTP_TOO_MANY_REQUESTS = 429,
+	HTTP_SERVER_ERROR = 500,
 };
 
 /* One plan that is being carried out. It waits for its turn exactly while it has a write that may be sent now. */
@@ -180,9 +181,15 @@ static void fail_create(struct run *r, const struct kar_action *a, const struct 
 		kar_create_backoff_note(r->s, a, err, mono);
 }
 
+/* A 429 is a budget that allows no disruption; a 500 is more budgets than one of the same object, or a webhook that fails. */
+static bool is_about_this_one(const struct kar_action *a, const struct kar_err *err)
+{
+	return a->may_refuse && (err->http == HTTP_TOO_MANY_REQUESTS || err->http == HTTP_SERVER_ERROR);
+}
+
 static void fail(struct run *r, const struct kar_action *a, const struct kar_err *err)
 {
-	if (a && (a->dry_run || (a->may_refuse && err->http == HTTP_TOO_MANY_REQUESTS))) {
+	if (a && (a->dry_run || is_about_this_one(a, err))) {
 		report_refused(r, a, err);
 		return;
 	}

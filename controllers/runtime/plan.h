@@ -69,8 +69,8 @@ struct kar_action {
 	 * show all. One that exists without it is never seen: it is in the way, whosever it is.
 	 */
 	const char *seen_by;
-	bool may_refuse; /* a 429 is an answer about this object, not about load: it ends no plan, and goes to refused() */
-	int what; /* the controller's own number: its encoder makes the body from it and @payload */
+	bool may_refuse; /* a 429 or 500 is an answer about this object, not about the server: it ends no plan, and goes to refused() */
+	int what;        /* the controller's own number: its encoder makes the body from it and @payload */
 	const void *payload; /* in the plan's arena */
 	const struct kar_plan_event
 		*event;   /* about the object, whose .uid is given, once this has succeeded; NULL: none */

@@ -254,12 +254,23 @@ static void one_refused_delete_does_not_hold_up_the_others(void **state)
 	free_job(j);
 }
 
-/* "Too many requests" of an eviction: a budget says no to this one. Of anything else it is about load. */
+/* What is answered to an eviction: a budget, or two of them, say no to this one. Of anything else it is about load, or the server fails. */
 static void an_eviction_may_be_refused_and_the_plan_goes_on(void **state)
 {
+	static const struct {
+		int http;
+		enum kar_class what;
+		bool may, goes_on;
+	} answers[] = {
+		{ 429, KAR_RETRY, false, false },
+		{ 429, KAR_RETRY, true, true },
+		{ 500, KAR_UNKNOWN, false, false },
+		{ 500, KAR_UNKNOWN, true, true },
+		{ 503, KAR_UNKNOWN, true, false },
+	};
 	struct bench *b = *state;
 
-	for (int may = 0; may < 2; may++) {
+	for (size_t k = 0; k < KAR_LEN(answers); k++) {
 		struct job *j = new_job(b, "j");
 
 		b->applied = b->wrote = b->refused = 0;
@@ -267,17 +278,17 @@ static void an_eviction_may_be_refused_and_the_plan_goes_on(void **state)
 			struct kar_action *a = add(j, KAR_CREATE, i ? "p1" : "p0");
 
 			a->subresource = "eviction";
-			a->may_refuse = may;
+			a->may_refuse = answers[k].may;
 		}
 		add(j, KAR_DELETE, "p2")->uid = "u";
 		kar_executor_start(b->x, &j->s);
-		fake_refuse_with(b->fake, fake_find(b->fake, "create pods/eviction default/p0"), KAR_RETRY,
-			429, "no");
+		fake_refuse_with(b->fake, fake_find(b->fake, "create pods/eviction default/p0"),
+			answers[k].what, answers[k].http, "no");
 		answer(b, "create pods/eviction default/p1");
 		answer(b, "delete pods default/p2");
 		assert_int_equal(b->applied, 1);
-		assert_int_equal(b->outcome.what, may ? KAR_OK : KAR_RETRY);
-		assert_int_equal(b->refused, may);
+		assert_int_equal(b->outcome.what, answers[k].goes_on ? KAR_OK : answers[k].what);
+		assert_int_equal(b->refused, answers[k].goes_on);
 		free_job(j);
 	}
 }

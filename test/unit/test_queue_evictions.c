@@ -109,14 +109,31 @@ static void the_eviction_is_of_this_pod_alone(void **state KAR_UNUSED)
 	assert_false(w.controller.still_wanted(&w.sync, a));
 }
 
-static void put_budget(int allowed)
+static void put_budget_named(const char *name, int allowed)
 {
 	char rest[256];
 
 	snprintf(rest, sizeof(rest),
 		",\"spec\":{\"selector\":{\"matchLabels\":{\"a\":\"b\"}}},\"status\":{\"observedGeneration\":1,\"disruptionsAllowed\":%d}",
 		allowed);
-	put_named(w.stores.disruptionbudgets, "b", ",\"generation\":1", rest);
+	put_named(w.stores.disruptionbudgets, name, ",\"generation\":1", rest);
+}
+
+static void put_budget(int allowed)
+{
+	put_budget_named("b", allowed);
+}
+
+/* Whatever they allow: the API server answers 500 to such an eviction, and always will. */
+static void nobody_with_two_budgets_is_evicted(void **state KAR_UNUSED)
+{
+	begin();
+	put_other("o", OWNED("ReplicaSet"), "\"a\":\"b\"", -10, "");
+	put_budget_named("b", 1);
+	put_budget_named("c", 1);
+	assert_string_equal(sync_text(true), WAITS);
+	check_says(&w.sync.plan.actions[0],
+		"pod ns/o of no queue stays: it has more than one PodDisruptionBudget, and the API server evicts no such pod");
 }
 
 /* The gang needs the room of both; one has a budget. */
@@ -146,13 +163,19 @@ static void who_was_refused_is_asked_for_later(void **state KAR_UNUSED)
 {
 	struct kar_err err = { .what = KAR_RETRY, .http = 429, .msg = "evict: the budget says no" };
 	const struct kar_action *a;
+	const char *key;
 
 	begin();
 	put_other("o", OWNED("ReplicaSet"), "", -10, "");
 	assert_string_equal(sync_text(true), RESERVES "; " EVICTS("o"));
 	a = &w.sync.plan.actions[1];
 	assert_true(a->may_refuse);
+	while ((key = kar_workqueue_take(w.controller.queue, w.mono)))
+		kar_workqueue_done(w.controller.queue, key);
 	w.controller.refused(&w.sync, a, &err);
+	key = kar_workqueue_take(w.controller.queue, w.mono); /* it is decided again at once */
+	assert_non_null(key);
+	kar_workqueue_done(w.controller.queue, key);
 	end_sync();
 	w.mono += 1000;
 	assert_string_equal(sync_text(true), WAITS);
@@ -196,6 +219,7 @@ int main(void)
 		TEST(only_pods_that_come_again_are_evicted),
 		TEST(without_the_flag_all_stay),
 		TEST(the_eviction_is_of_this_pod_alone),
+		TEST(nobody_with_two_budgets_is_evicted),
 		TEST(who_has_a_budget_goes_first),
 		TEST(who_was_refused_is_asked_for_later),
 		TEST(refusals_last_ever_longer),
