@@ -5,6 +5,8 @@
 #include "common/queue/candidates.h"
 #include "common/queue/explain.h"
 
+enum { KEPT_ASKED = 4 }; /* groups of a pass whose texts name who of no queue stays */
+
 static const struct kar_queue_preemptible *pod(const struct q_pass *p, uint32_t i)
 {
 	return &p->in->snapshot->preemptible[i];
@@ -198,14 +200,27 @@ static const char *name_first_kept(const struct q_pass *p, const struct q_group 
 	return "";
 }
 
+/* A pod that something may keep. */
+static bool may_stay(const struct q_pass *p)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < p->in->snapshot->n_preemptible && !any; i++)
+		any = pod(p, i)->kept || pod(p, i)->n_budgets;
+	return any;
+}
+
+/* It costs a placement for each pod that would go, so this is done for the first groups of the line only. */
 const char *q_name_kept(struct q_pass *p, struct q_group *g)
 {
 	bool trial = p->round.trial;
 	const char *text = "";
 	struct q_mark mark;
 
-	if (!q_may_use_foreign(p, g) || g->st.standing != KAR_QUEUE_WAITING)
+	if (!q_may_use_foreign(p, g) || g->st.standing != KAR_QUEUE_WAITING ||
+		p->memo->n_kept_asked >= KEPT_ASKED || !may_stay(p))
 		return "";
+	p->memo->n_kept_asked++;
 	mark = q_mark(p);
 	p->round.ignore_budgets = p->round.trial = true;
 	if (q_take_from_others(p, g))

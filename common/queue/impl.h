@@ -144,6 +144,8 @@ void q_nodes_begin(struct q_pass *p) KAR_NONNULL;
 void q_place_stranded(struct q_pass *p) KAR_NONNULL;
 /* Places pods for @ask in the view; they are in *@st, which is the state of the group then, and taken. */
 bool q_place(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct q_state *st) KAR_NONNULL;
+/* As q_place(), for who only asks, over and over, and takes all back: the places are in nobody's state, and cost no memory of the pass. */
+bool q_has_places(struct q_pass *p, const struct q_ask *ask, enum q_view view) KAR_NONNULL;
 /* What a group has taken beyond its first @d pods is free; @st follows. */
 void q_release(struct q_pass *p, const struct q_group *g, struct q_state *st, int32_t d) KAR_NONNULL;
 /* The group as it waits, without pods; q_drop() makes it so. */
@@ -202,7 +204,7 @@ bool q_foreign_goes_for(const struct q_pass *p, const struct q_group *g) KAR_NON
 void q_foreign_settle(struct q_pass *p) KAR_NONNULL;
 /* "pods n/a, n/b and 2 more of no queue are", of those that leave for @g or stopped before; NULL: there are none. */
 const char *q_name_foreign(const struct q_pass *p, const struct q_group *g) KAR_NONNULL;
-/* ", PodDisruptionBudget n/b keeps pod n/a of no queue", if @g would have room without that; else "". */
+/* ", pod n/a of no queue stays: PodDisruptionBudget n/b", if @g would have room without that and is among the first that ask; else "". */
 const char *q_name_kept(struct q_pass *p, struct q_group *g) KAR_NONNULL KAR_RETNN;
 
 /* --- the steps; true: something has changed */

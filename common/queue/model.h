@@ -299,10 +299,11 @@ struct q_round {
 	/* Names of the state of all groups, and of what has come free: new with each change, and the old one after q_undo(). */
 	uint32_t change, freed, changes;
 	uint32_t step;
-	uint32_t tried;      /* the number of this round of GANGS: what was tried before is forgotten */
-	bool trial;          /* q_would_let_in() runs: nothing is found out about units */
-	bool ignore_time;    /* a dry run: nothing is frozen or protected */
-	bool ignore_budgets; /* likewise: pods of no queue go whatever keeps them */
+	uint32_t tried;            /* the number of this round of GANGS: what was tried before is forgotten */
+	bool trial;                /* q_would_let_in() runs: nothing is found out about units */
+	bool ignore_time;          /* a dry run: nothing is frozen or protected */
+	bool ignore_budgets;       /* likewise: pods of no queue go whatever keeps them */
+	struct kar_arena *scratch; /* for places that nobody keeps; NULL: they are kept */
 	bool early; /* what the view `now` is asked for may wait for pods of no queue that are gone soon */
 };
 
@@ -313,6 +314,7 @@ struct q_memo {
 	kar_class *made;             /* classes to give back at the end */
 	uint32_t n_class_needs, n_made;
 	uint32_t n_listed;       /* groups whose nodes were listed for a text though the sums are short */
+	uint32_t n_kept_asked;   /* groups for which it was looked who of no queue stays, for a text */
 	kar_time again_at;       /* when the pass is to be made again */
 	kar_time free_at;        /* of a dry run: when all that it took may be taken */
 	kar_time longest;        /* ms for which a reservation lasts without progress; 0: not asked yet */

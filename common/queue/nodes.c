@@ -100,7 +100,13 @@ static void push_nowhere(struct q_pass *p, const struct q_ask *ask, struct q_sta
 	}
 }
 
-/* kar_sched_place() in the view `now`. */
+static bool place(struct q_pass *p, const struct wish *w, struct kar_placement *out)
+{
+	return kar_sched_place(p->in->snapshot->sched, &w->gang,
+		p->round.scratch ? p->round.scratch : p->arena, out);
+}
+
+/* Likewise in the view `now`. */
 static bool place_now(struct q_pass *p, const struct wish *w, struct kar_placement *out)
 {
 	struct q_overlap o = { 0 };
@@ -110,7 +116,7 @@ static bool place_now(struct q_pass *p, const struct wish *w, struct kar_placeme
 		q_find_overlap(p, &o);
 		q_switch_view(p, &o, 1);
 	}
-	fits = kar_sched_place(p->in->snapshot->sched, &w->gang, p->arena, out);
+	fits = place(p, w, out);
 	if (q_leaves(p))
 		q_switch_view(p, &o, -1);
 	return fits;
@@ -124,8 +130,7 @@ static bool find_places(struct q_pass *p, const struct q_ask *ask, const struct 
 	if (binds)
 		q_reserve_room(p, 1);
 	p->round.early = !ask->extra && q_may_use_foreign(p, ask->group);
-	fits = view == Q_NOW ? place_now(p, w, out)
-			     : kar_sched_place(p->in->snapshot->sched, &w->gang, p->arena, out);
+	fits = view == Q_NOW ? place_now(p, w, out) : place(p, w, out);
 	p->round.early = false;
 	if (binds)
 		q_reserve_room(p, -1);
@@ -206,25 +211,55 @@ static bool find_places_of_young(struct q_pass *p, const struct q_ask *ask, cons
 	return fits;
 }
 
+/* Nobody looks for places of its pods. */
+static bool is_nowhere(const struct q_pass *p, const struct q_ask *ask)
+{
+	return ask->group->in->no_node_check || p->in->snapshot->no_nodes;
+}
+
+static bool find_all_places(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct wish *w,
+	struct kar_placement *out)
+{
+	make_wish(p, ask, w);
+	if (!find_places_elsewhere(p, ask, w, view, out) &&
+		!find_places_beside_expected(p, ask, w, view, out) &&
+		!find_places_of_young(p, ask, w, view, out))
+		return false;
+	for (uint32_t i = 0; i < out->n_held; i++)
+		kar_sched_class_put(p->in->snapshot->sched,
+			out->held[i].class); /* it stays known while it is taken */
+	return true;
+}
+
+bool q_has_places(struct q_pass *p, const struct q_ask *ask, enum q_view view)
+{
+	struct kar_arena scratch = { 0 };
+	struct kar_placement out;
+	struct wish w;
+	bool fits;
+
+	if (is_nowhere(p, ask))
+		return true;
+	p->round.scratch = &scratch;
+	fits = find_all_places(p, ask, view, &w, &out);
+	p->round.scratch = NULL;
+	kar_arena_release(&scratch);
+	return fits;
+}
+
 bool q_place(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct q_state *st)
 {
 	struct kar_placement out;
 	struct wish w;
 
-	if (ask->group->in->no_node_check || p->in->snapshot->no_nodes) {
+	if (is_nowhere(p, ask)) {
 		push_nowhere(p, ask, st);
 		return true;
 	}
-	make_wish(p, ask, &w);
-	if (!find_places_elsewhere(p, ask, &w, view, &out) &&
-		!find_places_beside_expected(p, ask, &w, view, &out) &&
-		!find_places_of_young(p, ask, &w, view, &out))
+	if (!find_all_places(p, ask, view, &w, &out))
 		return false;
 	for (uint32_t i = 0; i < w.gang.n_roles; i++)
 		push_places(p, &out, i, i, view == Q_FUT, st);
-	for (uint32_t i = 0; i < out.n_held; i++)
-		kar_sched_class_put(p->in->snapshot->sched,
-			out.held[i].class); /* it stays known while it is taken */
 	if (out.n_held) {
 		st->held = kar_arena_alloc(p->arena, out.n_held, sizeof(*st->held));
 		memcpy(st->held, out.held, out.n_held * sizeof(*st->held));
@@ -410,8 +445,7 @@ static void hold_for_members(struct q_pass *p, struct q_group *g)
 static bool place_rest_of(struct q_pass *p, const struct q_group *g, const struct wish *w,
 	struct kar_placement *out)
 {
-	return g->in->at_once ? place_now(p, w, out)
-			      : kar_sched_place(p->in->snapshot->sched, &w->gang, p->arena, out);
+	return g->in->at_once ? place_now(p, w, out) : place(p, w, out);
 }
 
 static bool place_rest_elsewhere(struct q_pass *p, const struct q_group *g, const struct wish *w,

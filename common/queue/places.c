@@ -226,20 +226,47 @@ void q_take_spot(struct q_pass *p, const struct q_group *g, const struct q_spot 
 		kar_sched_take(p->in->snapshot->sched, s->node, g->in->runs[s->run].class, n);
 }
 
-/* The list is copied, as an older state may be restored. */
-void q_push(struct q_pass *p, struct q_state *st, struct q_spot spot)
+/* The array of .spots: states share it, as each of them looks at the first that are its own. */
+struct spot_list {
+	uint32_t used, room;
+	struct q_spot items[];
+};
+
+static struct spot_list *list_of(const struct q_state *st)
 {
-	struct q_spot *all = kar_arena_alloc(p->arena, st->n_spots + 1, sizeof(*all)), *last;
+	return st->spots ? kar_container_of(st->spots, struct spot_list, items) : NULL;
+}
+
+static void copy_spots(struct q_pass *p, struct q_state *st)
+{
+	uint32_t room = st->n_spots < 2 ? 2 : 2 * st->n_spots;
+	struct spot_list *l = kar_arena_alloc(p->arena, 1, sizeof(*l) + room * sizeof(*l->items));
 
 	if (st->n_spots)
-		memcpy(all, st->spots, st->n_spots * sizeof(*all));
-	st->spots = all;
-	last = st->n_spots ? &all[st->n_spots - 1] : NULL;
-	if (last && last->run == spot.run && last->bound == spot.bound && last->fresh == spot.fresh &&
-		last->waits == spot.waits && last->none == spot.none && kar_streq(last->node, spot.node))
-		last->n += spot.n;
-	else
-		all[st->n_spots++] = spot;
+		memcpy(l->items, st->spots, st->n_spots * sizeof(*l->items));
+	l->used = st->n_spots;
+	l->room = room;
+	st->spots = l->items;
+}
+
+/* The list is copied where an older state, which may be restored, has what changes, or another what would be overwritten. */
+void q_push(struct q_pass *p, struct q_state *st, struct q_spot spot)
+{
+	const struct q_spot *last = st->n_spots ? &st->spots[st->n_spots - 1] : NULL;
+	struct spot_list *l = list_of(st);
+	bool more = last && last->run == spot.run && last->bound == spot.bound && last->fresh == spot.fresh &&
+		last->waits == spot.waits && last->none == spot.none && kar_streq(last->node, spot.node);
+
+	if (more || !l || l->used != st->n_spots || l->used == l->room) {
+		copy_spots(p, st);
+		l = list_of(st);
+	}
+	if (more) {
+		l->items[st->n_spots - 1].n += spot.n;
+		return;
+	}
+	l->items[l->used++] = spot;
+	st->n_spots++;
 }
 
 void q_release(struct q_pass *p, const struct q_group *g, struct q_state *st, int32_t d)

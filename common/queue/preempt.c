@@ -9,12 +9,11 @@ static bool fits_on_nodes(struct taking *t, bool beside_stranded)
 {
 	struct q_pass *p = t->pass;
 	struct q_mark mark = q_mark(p);
-	struct q_state st = t->taker->st;
 	bool fits;
 
 	if (beside_stranded)
 		q_place_stranded(p);
-	fits = q_place(p, &t->ask, Q_FUT, &st);
+	fits = q_has_places(p, &t->ask, Q_FUT);
 	q_undo(p, mark);
 	return fits;
 }

@@ -149,10 +149,41 @@ static void pods_of_no_queue_make_room(void **state)
 	assert_int_equal(failed, 0);
 }
 
+enum { NODES = 120, KIB = 1024 };
+
+/* @groups gangs of 1, 2, 3 ... pods, or one of @pods; each node has a pod of no queue. Returns bytes of the arena of the pass, with the scene. */
+static size_t measure(int groups, int pods, const char *budget)
+{
+	struct kar_buf text = { 0 };
+	struct scene *s;
+	size_t bytes;
+
+	kar_buf_printf(&text, "queue a; allows b=0");
+	for (int i = 0; i < NODES; i++)
+		kar_buf_printf(&text, "; node n%d cpu=1; other x%d n%d:1xcpu=1 prio=-10%s", i, i, i, budget);
+	for (int i = 0; i < groups; i++)
+		kar_buf_printf(&text, "; g%d a needs=%dxcpu=1", i, pods + i);
+	s = new_scene(kar_buf_cstr(&text));
+	plan(s);
+	bytes = kar_arena_bytes(&s->arena);
+	free_scene(s);
+	kar_buf_release(&text);
+	return bytes;
+}
+
+/* The places that are tried are forgotten one by one, and it is not asked for each group whom a budget keeps. */
+static void many_that_may_go_cost_little_memory(void **state)
+{
+	(void)state;
+	assert_in_range(measure(1, NODES, ""), 1, 600 * KIB);
+	assert_in_range(measure(100, 1, " budget=b"), 1, 2048 * KIB);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pods_of_no_queue_make_room),
+		cmocka_unit_test(many_that_may_go_cost_little_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
