@@ -346,6 +346,7 @@ static void read_owner(struct kar_queuejob *job, const struct kar_wire_meta *m)
 	job->owner = kar_owner_text(m, &job->mem);
 	job->made_of =
 		kar_copy_fit(&job->mem, kar_pairs_get(&m->annotations, KAR_ANNOTATION_MADE_OF), KAR_COPY_UID);
+	job->annotated = m->annotations.n > 0;
 }
 
 static struct kar_object *project(const void *wire, struct kar_intern *strings)

@@ -218,6 +218,7 @@ struct kar_queuejob {
 	const char *queue_label;       /* value of its label KAR_LABEL_QUEUE; NULL: none */
 	const char *owner_uid, *owner; /* of its controller, "TrainingJob demo"; NULL: it has none */
 	const char *made_of;           /* its annotation KAR_ANNOTATION_MADE_OF; NULL: none */
+	bool annotated;                /* it has annotations, of any key */
 	bool has_orphan_finalizer; /* being deleted with propagationPolicy Orphan: its pods stay and run on */
 	struct kar_queuejob_spec spec;
 	struct kar_queuejob_status status;

@@ -38,6 +38,7 @@ static void write_job(const struct trainingjob_view *v, struct kar_plan *p)
 	make->t = v->t;
 	make->trainers = trainers(v);
 	make->made_of = kar_training_digest(v->t, make->trainers, p->arena);
+	make->annotated = v->job && v->job->annotated;
 	a->what = v->job ? TRAININGJOB_PATCH : TRAININGJOB_MAKE;
 	a->payload = make;
 	a->patch_type = KAR_PATCH_JSON;
@@ -117,12 +118,20 @@ static void put_status(const struct trainingjob_view *v, kar_time now, struct ka
 	tell(v, st, p);
 }
 
-void trainingjob_decide(const struct trainingjob_view *v, kar_time now, struct kar_plan *p)
+/* What was refused is said until it has been written, or is not wanted any more: also while it is tried again. */
+void trainingjob_decide(const struct trainingjob_view *view, kar_time now, struct kar_plan *p)
 {
+	struct trainingjob_view copy = *view;
+	const struct trainingjob_view *v = &copy;
+	bool write;
+
 	if (v->t->deletion || v->t->o.unreadable)
 		return; /* the garbage collector deletes the QueueJob */
+	write = must_write(v, p->arena);
+	if (!write)
+		copy.refused = NULL;
 	put_status(v, now, p);
-	if (must_write(v, p->arena) && !v->refused)
+	if (write && (!v->refused || v->again))
 		write_job(v, p);
 	if (v->job && !kar_streq(v->job->owner_uid, v->t->o.uid))
 		kar_plan_requeue(p, CONFLICT_RETRY);

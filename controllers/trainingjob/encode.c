@@ -47,8 +47,15 @@ static void write_patch(struct kar_json_writer *w, const struct trainingjob_make
 	begin_operation(w, "test", "/metadata/uid");
 	kar_jw_string(w, uid);
 	kar_jw_end_object(w);
-	begin_operation(w, "add", "/metadata/annotations/kube-arbitrator.io~1made-of");
-	kar_jw_string(w, m->made_of);
+	if (m->annotated) {
+		begin_operation(w, "add", "/metadata/annotations/kube-arbitrator.io~1made-of");
+		kar_jw_string(w, m->made_of);
+	} else { /* a member is not added to an object that is not there */
+		begin_operation(w, "add", "/metadata/annotations");
+		kar_jw_begin_object(w);
+		kar_jw_kv_string(w, KAR_ANNOTATION_MADE_OF, m->made_of);
+		kar_jw_end_object(w);
+	}
 	kar_jw_end_object(w);
 	begin_operation(w, "replace", "/spec");
 	kar_training_write_spec(w, m->t, m->trainers);

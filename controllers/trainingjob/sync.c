@@ -92,11 +92,11 @@ static void remember_refusal(struct kar_sync *s, struct trainingjob_view *v)
 {
 	struct memory *m = s->state->memory;
 
-	if (m->of != hash_of(v->t) || m->until <= s->mono) {
-		m->of = 0;
+	if (m->of != hash_of(v->t))
 		return;
-	}
-	kar_plan_requeue(&s->plan, m->until - s->mono);
+	v->again = m->until <= s->mono;
+	if (!v->again)
+		kar_plan_requeue(&s->plan, m->until - s->mono);
 	v->refused = kar_copy(&s->arena, m->said);
 	v->refused_for = m->reason;
 }
@@ -170,7 +170,11 @@ static void refused(const struct kar_sync *s, const struct kar_action *a KAR_UNU
 static void wrote(const struct kar_sync *s, const struct kar_action *a,
 	const struct kar_answer *answer KAR_UNUSED)
 {
+	struct memory *m = s->state->memory;
+
 	kar_count_write(s, a);
+	if (a)
+		m->of = 0;
 }
 
 void kar_trainingjob_controller(struct kar_controller *c)

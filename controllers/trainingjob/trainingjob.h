@@ -17,14 +17,16 @@ struct trainingjob_make {
 	const struct kar_trainingjob *t;
 	int32_t trainers;    /* replicas of the task trainer */
 	const char *made_of; /* for KAR_ANNOTATION_MADE_OF */
+	bool annotated;      /* a QueueJob that is patched has annotations */
 };
 
 struct trainingjob_view {
 	const struct kar_trainingjob *t;
 	const struct kar_queuejob *job; /* of its name; NULL: there is none */
 	int32_t used; /* the highest index of a trainer that exists or has succeeded, plus one */
-	/* What the API server said when the QueueJob of this generation was written (NULL: nothing), and the reason for it. */
+	/* What the API server said when the QueueJob of this generation was last written (NULL: nothing), and the reason for it. */
 	const char *refused, *refused_for;
+	bool again; /* it is time to try that again */
 };
 
 void trainingjob_decide(const struct trainingjob_view *v, kar_time now, struct kar_plan *p) KAR_NONNULL;

@@ -303,14 +303,54 @@ static void refusal_is_said_and_not_repeated(void **state KAR_UNUSED)
 	assert_true(sync_named("ns/t"));
 	assert_string_equal(printed(),
 		"status phase=creating reason=InvalidObject: name is too long; event Warning InvalidObject: name is too long; requeue 10m");
+	store_status(w.stores.trainingjobs, ",\"spec\":{" PLAIN "}");
+	assert_true(sync_named("ns/t"));
+	assert_string_equal(printed(), "requeue 10m");
+	w.mono += 601 * KAR_SECOND;
+	assert_true(sync_named("ns/t")); /* and is not unsaid while it is tried again */
+	assert_string_equal(printed(), "create queuejobs ns/t (trainers=2)");
+	w.controller.refused(&w.sync, &w.sync.plan.actions[0], &err);
+	assert_true(sync_named("ns/t"));
+	assert_string_equal(printed(), "requeue 10m");
 	w.mono += 601 * KAR_SECOND;
 	assert_true(sync_named("ns/t"));
-	assert_string_equal(printed(), "status phase=creating; create queuejobs ns/t (trainers=2)");
 	err = (struct kar_err){ .what = KAR_DENIED, .msg = "a policy" };
 	w.controller.refused(&w.sync, &w.sync.plan.actions[0], &err);
 	assert_true(sync_named("ns/t"));
 	assert_string_equal(printed(),
 		"status phase=creating reason=Forbidden: a policy; event Warning Forbidden: a policy; requeue 30s");
+	w.mono += 31 * KAR_SECOND;
+	assert_true(sync_named("ns/t"));
+	w.controller.wrote(&w.sync, &w.sync.plan.actions[0], NULL);
+	put_job(2, job_status("Pending", 0, 0, 0, ""));
+	assert_true(sync_named("ns/t"));
+	assert_string_equal(printed(), "status phase=creating reason=-");
+}
+
+/* Whoever takes our annotation off, perhaps to have it written again, has it back, and no other is lost. */
+static void annotation_that_was_taken_off_comes_back(void **state KAR_UNUSED)
+{
+	static const struct {
+		const char *annotations, *patch;
+	} rows[] = {
+		{ "", "\"path\":\"/metadata/annotations\",\"value\":{\"kube-arbitrator.io/made-of\":\"" },
+		{ ",\"annotations\":{\"a\":\"b\"}",
+			"\"path\":\"/metadata/annotations/kube-arbitrator.io~1made-of\",\"value\":\"" },
+	};
+
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		struct kar_buf out = { 0 };
+		char meta[256];
+
+		put_training("", PLAIN, "");
+		snprintf(meta, sizeof(meta), OWNED "%s", rows[i].annotations);
+		put_named(w.stores.queuejobs, "t", meta, job_status("Running", 2, 2, 0, ""));
+		assert_true(sync_named("ns/t"));
+		assert_int_equal(w.sync.plan.n_actions, 1);
+		assert_int_equal(w.controller.encode(&w.sync, &w.sync.plan.actions[0], &out, NULL), 0);
+		assert_non_null(strstr(kar_buf_cstr(&out), rows[i].patch));
+		kar_buf_release(&out);
+	}
 }
 
 static void what_is_rewritten_or_ignored_is_a_condition(void **state KAR_UNUSED)
@@ -347,6 +387,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(queuejob_is_made_of_it),
+		TEST(annotation_that_was_taken_off_comes_back),
 		TEST(all_spellings_mean_the_same),
 		TEST(it_is_kept_in_step_with_its_queuejob),
 		TEST(steady_state_writes_nothing),
