@@ -50,6 +50,45 @@ static void make_group(const struct schedulingspec_view *v, struct kar_plan *p)
 	a->note = kar_arena_printf(p->arena, "for %s", v->spec->owner);
 }
 
+int32_t schedulingspec_minimum(const struct kar_schedulingspec *spec)
+{
+	return spec->spec.has_min_available && spec->spec.min_available > 0 ? spec->spec.min_available : 1;
+}
+
+/* A CRD of another project keeps no priority. */
+static bool same_priority(const struct kar_schedulingspec *s, const struct kar_podgroup *g)
+{
+	return g->pruned ||
+		(s->spec.has_priority == g->spec.has_priority &&
+			(!s->spec.has_priority || s->spec.priority == g->spec.priority) &&
+			kar_streq(kar_has_text(s->spec.priority_class_name) ? s->spec.priority_class_name
+									    : NULL,
+				kar_has_text(g->spec.priority_class_name) ? g->spec.priority_class_name
+									  : NULL));
+}
+
+bool schedulingspec_differs(const struct kar_schedulingspec *spec, const struct kar_podgroup *g)
+{
+	return g->made_of_spec && !g->deletion && kar_streq(g->owner_uid, spec->owner_uid) &&
+		(schedulingspec_minimum(spec) != g->spec.min_member || !same_priority(spec, g));
+}
+
+static void follow(const struct schedulingspec_view *v, struct kar_plan *p)
+{
+	struct kar_action *a;
+
+	if (!v->first || !schedulingspec_differs(v->spec, v->group))
+		return;
+	a = kar_plan_add(p, KAR_PATCH, &kar_podgroup_type, kar_copy(p->arena, v->group->o.ns),
+		kar_copy_text(p->arena, v->group->o.name));
+	a->patch_type = KAR_PATCH_MERGE;
+	a->uid = kar_copy(p->arena, v->group->o.uid);
+	a->rv = v->group->o.rv;
+	a->what = SCHEDULINGSPEC_FOLLOW;
+	a->payload = v->spec;
+	a->note = kar_arena_printf(p->arena, "minMember=%d", (int)schedulingspec_minimum(v->spec));
+}
+
 static void label_pod(const struct schedulingspec_view *v, struct kar_plan *p)
 {
 	struct kar_action *a = kar_plan_add(p, KAR_PATCH, &kar_pod_type, kar_copy(p->arena, v->pod->o.ns),
@@ -86,12 +125,17 @@ void schedulingspec_decide(const struct schedulingspec_view *v, kar_time now, st
 		return; /* its controller is being deleted, too */
 	if (!v->group) {
 		make_group(v, p);
-	} else if (!kar_streq(v->group->owner_uid, s->owner_uid)) {
+		return;
+	}
+	if (!kar_streq(v->group->owner_uid, s->owner_uid)) {
 		tell(v, kar_reason_NameConflict,
 			kar_arena_printf(p->arena, "PodGroup %s is not of %s: rename the SchedulingSpec",
 				s->o.name, s->owner),
 			p);
-	} else if (!v->group->deletion && !v->pod->group) {
+		return;
+	}
+	follow(v, p);
+	if (!v->group->deletion && !v->pod->group) {
 		if (v->other)
 			tell(v, kar_reason_NameConflict,
 				kar_arena_printf(p->arena,

@@ -6,14 +6,14 @@
 
 #include "api/names.h"
 #include "api/new_object.h"
+#include "common/base/str.h"
 #include "common/codec/json.h"
 
 static void write_group(struct kar_json_writer *w, const struct kar_action *a,
 	const struct kar_schedulingspec *s)
 {
 	const struct kar_podgroup_spec spec = {
-		.min_member =
-			s->spec.has_min_available && s->spec.min_available > 0 ? s->spec.min_available : 1,
+		.min_member = schedulingspec_minimum(s),
 		.priority_class_name = s->spec.priority_class_name,
 		.priority = s->spec.priority,
 		.has_priority = s->spec.has_priority,
@@ -38,8 +38,8 @@ static void write_group(struct kar_json_writer *w, const struct kar_action *a,
 	kar_podgroup_spec_write(w, &spec);
 }
 
-static void write_label(struct kar_json_writer *w, const struct kar_action *a,
-	const struct kar_schedulingspec *s)
+/* The metadata stay open. */
+static void write_precondition(struct kar_json_writer *w, const struct kar_action *a)
 {
 	char version[24];
 
@@ -48,6 +48,33 @@ static void write_label(struct kar_json_writer *w, const struct kar_action *a,
 	kar_jw_begin_object(w);
 	kar_jw_kv_string(w, "uid", a->uid);
 	kar_jw_kv_string(w, "resourceVersion", version);
+}
+
+static void write_edit(struct kar_json_writer *w, const struct kar_action *a,
+	const struct kar_schedulingspec *s)
+{
+	write_precondition(w, a);
+	kar_jw_end_object(w);
+	kar_jw_key(w, "spec");
+	kar_jw_begin_object(w);
+	kar_jw_kv_int(w, "minMember", schedulingspec_minimum(s));
+	kar_jw_key(w, "priority");
+	if (s->spec.has_priority)
+		kar_jw_int(w, s->spec.priority);
+	else
+		kar_jw_null(w);
+	kar_jw_key(w, "priorityClassName");
+	if (kar_has_text(s->spec.priority_class_name))
+		kar_jw_string(w, s->spec.priority_class_name);
+	else
+		kar_jw_null(w);
+	kar_jw_end_object(w);
+}
+
+static void write_label(struct kar_json_writer *w, const struct kar_action *a,
+	const struct kar_schedulingspec *s)
+{
+	write_precondition(w, a);
 	kar_jw_key(w, "labels");
 	kar_jw_begin_object(w);
 	kar_jw_kv_string(w, KAR_LABEL_POD_GROUP, s->o.name);
@@ -63,6 +90,8 @@ int schedulingspec_encode(const struct kar_action *a, struct kar_buf *out)
 	kar_jw_begin_object(&w);
 	if (a->what == SCHEDULINGSPEC_MAKE)
 		write_group(&w, a, a->payload);
+	else if (a->what == SCHEDULINGSPEC_FOLLOW)
+		write_edit(&w, a, a->payload);
 	else
 		write_label(&w, a, a->payload);
 	kar_jw_end_object(&w);

@@ -3,6 +3,8 @@
  * PodGroup of the name of the SchedulingSpec, which is made from it (decision 100); all else is done by those who see the group. The key is
  * a pod.
  *
+ * The minimum and the priority of that group are those of the SchedulingSpec, whoever edits which of the two.
+ *
  * Invariant: only pods that name a scheduler whose work the manager does (--direct-schedulers) are looked at, and none of a QueueJob.
  */
 #ifndef KAR_SCHEDULINGSPEC_RECONCILER_H
@@ -17,8 +19,9 @@ enum {
 
 /* Numbers of struct kar_action.what; the payload is the struct kar_schedulingspec. */
 enum {
-	SCHEDULINGSPEC_MAKE,  /* the PodGroup */
-	SCHEDULINGSPEC_LABEL, /* the pod becomes a member */
+	SCHEDULINGSPEC_MAKE,   /* the PodGroup */
+	SCHEDULINGSPEC_LABEL,  /* the pod becomes a member */
+	SCHEDULINGSPEC_FOLLOW, /* the PodGroup gets the minimum and the priority that were edited */
 };
 
 struct schedulingspec_view {
@@ -34,6 +37,10 @@ bool schedulingspec_concerns(const struct kar_pod *pod, const char *served) __at
 /* Does @pod name a PodGroup that is not of the name of @spec (NULL: any)? Then that counts. */
 bool schedulingspec_names_another(const struct kar_pod *pod, const struct kar_schedulingspec *spec)
 	__attribute__((nonnull(1)));
+/* Is @g a group that was made of @spec, and has not its minimum or its priority? */
+bool schedulingspec_differs(const struct kar_schedulingspec *spec, const struct kar_podgroup *g) KAR_NONNULL;
+/* The minimum that it asks for: 1 if it says none. */
+int32_t schedulingspec_minimum(const struct kar_schedulingspec *spec) KAR_NONNULL;
 void schedulingspec_decide(const struct schedulingspec_view *v, kar_time now, struct kar_plan *p) KAR_NONNULL;
 int schedulingspec_encode(const struct kar_action *a, struct kar_buf *out) KAR_NONNULL;
 

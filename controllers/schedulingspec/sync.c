@@ -74,13 +74,16 @@ static void on_spec(void *arg, const struct kar_object *old, const struct kar_ob
 		wake_pods(arg, s->owner_uid);
 }
 
-/* It is there now, so pods may join; or it is gone, and is made again. */
+/* It is there now, so pods may join; or it is gone, and is made again; or somebody has edited its minimum. */
 static void on_group(void *arg, const struct kar_object *old, const struct kar_object *new)
 {
 	struct kar_controller *c = arg;
 	const struct kar_object *o = new ? new : old, *spec;
 
-	if (!o || (old && new))
+	if (!o ||
+		(old &&
+			new &&kar_podgroup_spec_equal(&kar_as_podgroup(old)->spec,
+				&kar_as_podgroup(new)->spec)))
 		return;
 	spec = kar_store_get(c->stores->schedulingspecs, o->ns, o->name);
 	if (spec)
@@ -134,7 +137,8 @@ static bool is_first(const struct kar_stores *stores, const struct schedulingspe
 /* Each pod gets its label by itself. All else is done once for all of them; only for that it is asked, as it looks at all. */
 static bool needs_the_first(const struct schedulingspec_view *v)
 {
-	return !v->spec || v->other || !v->group || !kar_streq(v->group->owner_uid, v->spec->owner_uid);
+	return !v->spec || v->other || !v->group || !kar_streq(v->group->owner_uid, v->spec->owner_uid) ||
+		schedulingspec_differs(v->spec, v->group);
 }
 
 static bool sync_pod(struct kar_controller *c, struct kar_sync *s)

@@ -35,6 +35,11 @@
 	{ \
 		'g', name, meta, ",\"spec\":{\"minMember\":2}" \
 	}
+#define MADE(spec) \
+	{ \
+		'g', "s", BY_DEMO ",\"labels\":{\"kube-arbitrator.io/made-for-pods\":\"true\"}", \
+			",\"spec\":{" spec "}" \
+	}
 #define OLD AT("13:46:00") BY_DEMO
 
 static const struct {
@@ -55,6 +60,22 @@ static const struct {
 		"patch pods ns/a (group=s)" },
 	{ "who_has_joined_is_left_alone",
 		{ POD("a", OLD IN("s"), OURS), SPEC("s", OLD), GROUP("s", BY_DEMO) }, "" },
+	{ "edited_minimum_goes_to_the_group",
+		{ POD("a", OLD IN("s"), OURS), SPEC("s", OLD), MADE("\"minMember\":3") },
+		"patch podgroups ns/s (minMember=2)" },
+	{ "priority_that_was_taken_away_too",
+		{ POD("a", OLD IN("s"), OURS), SPEC("s", OLD), MADE("\"minMember\":2,\"priority\":7") },
+		"patch podgroups ns/s (minMember=2)" },
+	{ "once_for_all_pods",
+		{ POD("a", OLD IN("s"), OURS), POD("0", OLD IN("s"), OURS), SPEC("s", OLD),
+			MADE("\"minMember\":3") },
+		"" },
+	{ "group_that_says_the_same_is_left_alone",
+		{ POD("a", OLD IN("s"), OURS), SPEC("s", OLD), MADE("\"minMember\":2") }, "" },
+	{ "group_that_somebody_else_has_made_is_left_alone",
+		{ POD("a", OLD IN("s"), OURS), SPEC("s", OLD),
+			{ 'g', "s", BY_DEMO, ",\"spec\":{\"minMember\":3}" } },
+		"" },
 	{ "group_that_was_deleted_is_made_again", { POD("a", OLD IN("s"), OURS), SPEC("s", OLD) },
 		"create podgroups ns/s (for CRDJob demo)" },
 	{ "who_names_another_group_is_in_that", { POD("a", OLD IN("x"), OURS), SPEC("s", OLD) }, "" },
@@ -159,6 +180,12 @@ static void bodies_have_the_owner_and_the_requests_of_the_schedulingspec(void **
 	assert_true(sync_named("ns/a"));
 	check_body(&w.sync.plan.actions[0],
 		"{\"metadata\":{\"uid\":\"uid-a\",\"resourceVersion\":\"11\",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"s\"}}}");
+	put_named(w.stores.podgroups, "s",
+		BY_DEMO ",\"labels\":{\"kube-arbitrator.io/made-for-pods\":\"true\"}",
+		",\"spec\":{\"minMember\":2,\"priority\":7}");
+	assert_true(sync_named("ns/a"));
+	check_body(&w.sync.plan.actions[0],
+		"{\"metadata\":{\"uid\":\"uid-s\",\"resourceVersion\":\"14\"},\"spec\":{\"minMember\":3,\"priority\":7,\"priorityClassName\":null}}");
 }
 
 static void nodes_are_selected_by_the_schedulingspec(void **state KAR_UNUSED)
@@ -235,6 +262,10 @@ static void schedulingspec_and_group_wake_the_pods(void **state KAR_UNUSED)
 	put_named(w.stores.schedulingspecs, "s", OLD, ",\"spec\":{}");
 	assert_string_equal(drain(), "ns/a");
 	put_named(w.stores.podgroups, "s", BY_DEMO, "");
+	assert_string_equal(drain(), "ns/a");
+	put_named(w.stores.podgroups, "s", BY_DEMO, ",\"status\":{\"running\":1}");
+	assert_string_equal(drain(), "");
+	put_named(w.stores.podgroups, "s", BY_DEMO, ",\"spec\":{\"minMember\":4}");
 	assert_string_equal(drain(), "ns/a");
 }
 

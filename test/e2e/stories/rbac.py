@@ -122,6 +122,7 @@ def story_admission_policy_binds_the_manager(s):
     s.apply({"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "PodGroup", "spec": {"minMember": 1},
              "metadata": {"name": "foreign", "labels": {KEY + "queuejob": "foreign"}, "ownerReferences": [owner]}})
     s.apply(pod_group("made-before", labels=MADE))
+    s.apply(pod_group("made-of-spec", labels=MADE, ownerReferences=[owner]))
     s.apply(pod_group("queued", labels={KEY + "queue": "default"}))
     s.apply(queuejob("stays", task("worker", 1), suspend=True))
     s.apply(pod("gated", finalizers=["example.com/other"]) | {"spec": {**pod("x")["spec"], "schedulingGates": [{"name": KEY + "gang"}]}})
@@ -150,6 +151,9 @@ def story_admission_policy_binds_the_manager(s):
         "the adoption of a Service without our label": as_manager(s, "patch", "service", "foreign", *merge(metadata=owned)),
         "the deletion of a foreign Service": as_manager(s, "delete", "service", "labelled"),
         "a change of another controller's PodGroup": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "foreign", *merge(spec={"minMember": 2})),
+        "a change of a PodGroup for pods that ask for one": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "made-before", *merge(spec={"minMember": 2})),
+        "the queue of a PodGroup that was made of a SchedulingSpec": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "made-of-spec", *merge(spec={"minMember": 2, "queue": "a"})),
+        "a label beside its minimum": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "made-of-spec", *merge(metadata={"labels": {"x": "y"}}, spec={"minMember": 2})),
         "another label of another controller's PodGroup": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "foreign", *merge(metadata={"labels": {KEY + "queue": "a", "x": "y"}})),
         "another queue of a PodGroup": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "queued", *merge(metadata={"labels": {KEY + "queue": "a"}})),
         "a queue and the spec of another controller's PodGroup": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "foreign", *merge(metadata={"labels": {KEY + "queue": "a"}}, spec={"minMember": 2})),
@@ -177,6 +181,7 @@ def story_admission_policy_binds_the_manager(s):
     allowed = {
         "a pod of a QueueJob": as_manager(s, "create", obj=pod("bare", **owned)),
         "a QueueJob of a TrainingJob": as_manager(s, "create", obj=(lambda j: {**j, "metadata": {**j["metadata"], "ownerReferences": [TRAINING]}})(queuejob("bare", task("worker", 1)))),
+        "the minimum and the priority of a PodGroup that was made of a SchedulingSpec": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "made-of-spec", *merge(spec={"minMember": 2, "priority": 7})),
         "a PodGroup for pods that ask for one": as_manager(s, "create", obj=pod_group("made", labels=MADE)),
         "the status of a PodGroup in annotations": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "foreign", *merge(metadata={"annotations": {KEY + k: "{}" for k in ("placement", "queue-status", "message")}})),
         "a PodGroup for a controller that has a SchedulingSpec": as_manager(s, "create", obj={**pod_group("made", labels=MADE), "metadata": {**pod_group("made", labels=MADE)["metadata"], "ownerReferences": [owner]}}),
