@@ -1,5 +1,7 @@
 #include "controllers/trainingjob/trainingjob.h"
 
+#include <string.h>
+
 #include "api/copy.h"
 #include "api/status/reasons.h"
 #include "api/trainingjob/trainingjob_queuejob.h"
@@ -62,6 +64,14 @@ static bool must_write(const struct trainingjob_view *v, struct kar_arena *arena
 
 /* --- the status -------------------------------------------------------------------------------------- */
 
+/* The reason of a status without its first word, which an event has beside its note. */
+static const char *note_of(const char *reason, const char *word)
+{
+	size_t n = strlen(word);
+
+	return strncmp(reason, word, n) == 0 && strncmp(reason + n, ": ", 2) == 0 ? reason + n + 2 : reason;
+}
+
 static void tell_phase(const struct trainingjob_view *v, const struct kar_trainingjob_status *st,
 	struct kar_plan *p)
 {
@@ -78,7 +88,7 @@ static void tell_phase(const struct trainingjob_view *v, const struct kar_traini
 		kar_plan_event(p, false, kar_reason_Completed, "Train", "all trainers have succeeded");
 		break;
 	case KAR_TRAINING_FAILED:
-		kar_plan_event(p, true, reason, "Train", "%s", st->reason);
+		kar_plan_event(p, true, reason, "Train", "%s", note_of(st->reason, reason));
 		break;
 	default:
 		break;
@@ -98,7 +108,8 @@ static void tell(const struct trainingjob_view *v, const struct kar_trainingjob_
 		kar_plan_event(p, false, kar_reason_Scaled, "Scale", "%s: %d wanted now",
 			st->scales.items[st->scales.n - 1].reason, (int)st->trainers);
 	if (foreign && !kar_streq(st->reason, seen->reason))
-		kar_plan_event(p, true, kar_reason_NameConflict, "CreateChildren", "%s", st->reason);
+		kar_plan_event(p, true, kar_reason_NameConflict, "CreateChildren", "%s",
+			note_of(st->reason, kar_reason_NameConflict));
 	if (v->refused && !kar_streq(st->reason, seen->reason))
 		kar_plan_event(p, true, v->refused_for, "CreateChildren", "%s", v->refused);
 }

@@ -229,14 +229,14 @@ static const struct {
 		"status phase=succeeded running=0; event Normal Completed: all trainers have succeeded" },
 	{ "it_fails", PLAIN, RECORDED("running", 2, 2), 2, "Failed", 2, 0, 0,
 		",\"reason\":\"PodFailurePolicy\",\"message\":\"t-trainer-0\",\"completionTime\":\"2026-11-21T13:46:26Z\",\"conditions\":[{\"type\":\"Failed\",\"status\":\"True\",\"reason\":\"PodFailurePolicy\"}]",
-		"status phase=failed reason=PodFailurePolicy: t-trainer-0 running=0; event Warning PodFailurePolicy: PodFailurePolicy: t-trainer-0" },
+		"status phase=failed reason=PodFailurePolicy: t-trainer-0 running=0; event Warning PodFailurePolicy: t-trainer-0" },
 	{ "edit_reaches_the_queuejob", ELASTIC, RECORDED("running", 2, 2), 4, "Running", 2, 2, 0, "",
 		"status phase=running; patch queuejobs ns/t (trainers=5)" },
 	{ "what_has_ended_is_not_made_again", ELASTIC,
 		",\"status\":{\"phase\":\"succeeded\",\"observedGeneration\":1,\"completionTime\":\"2026-11-21T13:46:00Z\"}",
 		0, NULL, 0, 0, 0, "", "" },
 	{ "invalid_says_why", "\"trainer\":{\"min-instance\":2,\"max-instance\":6}", "", 0, NULL, 0, 0, 0, "",
-		"status phase=failed reason=Invalid: trainer.max-instance must equal min-instance while fault_tolerant is false; event Warning Invalid: Invalid: trainer.max-instance must equal min-instance while fault_tolerant is false" },
+		"status phase=failed reason=Invalid: trainer.max-instance must equal min-instance while fault_tolerant is false; event Warning Invalid: trainer.max-instance must equal min-instance while fault_tolerant is false" },
 	{ "mended_it_goes_on", PLAIN, RECORDED("failed", 0, 0), 0, NULL, 0, 0, 0, "",
 		"status phase=creating; create queuejobs ns/t (trainers=2)" },
 	{ "no_trainer", "\"image\":\"x\"", RECORDED("failed", 0, 0), 0, NULL, 0, 0, 0, "",
@@ -290,7 +290,7 @@ static void names_of_others_are_left_alone(void **state KAR_UNUSED)
 	assert_true(sync_named("ns/t"));
 	assert_string_equal(printed(),
 		"status phase=creating reason=NameConflict: QueueJob t exists and has no owner; delete it, or rename the TrainingJob; "
-		"event Warning NameConflict: NameConflict: QueueJob t exists and has no owner; delete it, or rename the TrainingJob; requeue 30s");
+		"event Warning NameConflict: QueueJob t exists and has no owner; delete it, or rename the TrainingJob; requeue 30s");
 }
 
 static void refusal_is_said_and_not_repeated(void **state KAR_UNUSED)
