@@ -11,6 +11,7 @@
 #include "api/names.h"
 #include "api/status/reasons.h"
 #include "api/copy.h"
+#include "controllers/cluster/status_patch.h"
 #include "common/codec/json.h"
 #include "common/base/str.h"
 #include "controllers/cluster/group_status.h"
@@ -32,23 +33,6 @@ struct body {
 	kar_rv rv;       /* of the object that it was made from; 0: none */
 	kar_time waited; /* ms that the group has waited which it admits; -1: it admits none */
 };
-
-/* The body of a patch of @o's status: what @mask chooses of @status. Appended to @out. */
-static void write_patch(struct kar_buf *out, const struct kar_object *o, const struct kar_desc *table,
-	const void *status, unsigned mask)
-{
-	struct kar_json_writer w;
-
-	kar_json_writer_init(&w, out);
-	kar_jw_begin_object(&w);
-	kar_write_preconditions(&w, o);
-	kar_jw_key(&w, "status");
-	kar_jw_begin_object(&w);
-	kar_status_write(&w, table, status, mask);
-	kar_jw_end_object(&w);
-	kar_jw_end_object(&w);
-	kar_json_writer_release(&w);
-}
 
 /* The patch of @o whose body is in @out, which is released. @subresource NULL: none. */
 static struct kar_action *add_patch(struct queue_pass *p, const struct kar_object *o, const char *subresource,
@@ -395,7 +379,7 @@ static void patch_queue(struct queue_pass *p, const struct kar_queue *q, const s
 	const struct kar_plan_event *validity = validity_event(p, q, st);
 	struct kar_buf out = { 0 };
 
-	write_patch(&out, &q->o, table, st, KAR_SF_ALL);
+	kar_write_status_patch(&out, &q->o, table, st, KAR_SF_ALL);
 	add_patch(p, &q->o, "status", PATCH_QUEUE, kar_status_print(table, &q->status, st, p->arena), &out)
 		->event = validity ? validity : over_event(p, q, st);
 }

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "common/codec/json.h"
 #include "controllers/cluster/caches.h"
+#include "controllers/cluster/status_patch.h"
 #include "controllers/controllers.h"
 
 enum { CACHE_WAIT = 100 }; /* ms between two checks whether the cache has our own write */
@@ -78,17 +78,7 @@ static bool sync_topology(struct kar_controller *c, struct kar_sync *s)
 
 static const char *encode_status(const struct kar_sync *s, struct kar_buf *out)
 {
-	struct kar_json_writer w;
-
-	kar_json_writer_init(&w, out);
-	kar_jw_begin_object(&w);
-	kar_write_preconditions(&w, s->object);
-	kar_jw_key(&w, "status");
-	kar_jw_begin_object(&w);
-	kar_status_write(&w, &kar_topology_status_table, s->plan.status, KAR_SF_ALL);
-	kar_jw_end_object(&w);
-	kar_jw_end_object(&w);
-	kar_json_writer_release(&w);
+	kar_write_status_patch(out, s->object, &kar_topology_status_table, s->plan.status, KAR_SF_ALL);
 	return "status";
 }
 

@@ -11,8 +11,8 @@
 #include "common/base/intern.h"
 #include "common/base/str.h"
 #include "common/base/utf8.h"
-#include "common/codec/json.h"
 #include "controllers/cluster/caches.h"
+#include "controllers/cluster/status_patch.h"
 #include "controllers/controllers.h"
 #include "controllers/kar_metrics.h"
 
@@ -138,17 +138,7 @@ static int encode(const struct kar_sync *s KAR_UNUSED, const struct kar_action *
 
 static const char *encode_status(const struct kar_sync *s, struct kar_buf *out)
 {
-	struct kar_json_writer w;
-
-	kar_json_writer_init(&w, out);
-	kar_jw_begin_object(&w);
-	kar_write_preconditions(&w, s->object);
-	kar_jw_key(&w, "status");
-	kar_jw_begin_object(&w);
-	kar_status_write(&w, &kar_trainingjob_status_table, s->plan.status, KAR_SF_ALL);
-	kar_jw_end_object(&w);
-	kar_jw_end_object(&w);
-	kar_json_writer_release(&w);
+	kar_write_status_patch(out, s->object, &kar_trainingjob_status_table, s->plan.status, KAR_SF_ALL);
 	return "status";
 }
 

@@ -455,4 +455,34 @@ static void plan(struct scene *s)
 	s->decisions = s->result.groups;
 }
 
+struct scene_row {
+	const char *name, *scene, *decisions; /* what @print of check_scenes() has to say of the scene */
+};
+
+static KAR_UNUSED void check_scenes(const struct scene_row *rows, size_t n,
+	void (*print)(const struct scene *s, struct kar_buf *out))
+{
+	int failed = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct scene *s = new_scene(rows[i].scene);
+		struct kar_buf first = { 0 }, second = { 0 };
+
+		plan(s);
+		print(s, &first);
+		plan(s); /* a pass leaves no trace in the snapshot */
+		print(s, &second);
+		if (strcmp(kar_buf_cstr(&first), rows[i].decisions) != 0 ||
+			strcmp(kar_buf_cstr(&first), kar_buf_cstr(&second)) != 0) {
+			print_error("%s:\n  want  %s\n  got   %s\n  again %s\n", rows[i].name,
+				rows[i].decisions, kar_buf_cstr(&first), kar_buf_cstr(&second));
+			failed++;
+		}
+		kar_buf_release(&first);
+		kar_buf_release(&second);
+		free_scene(s);
+	}
+	assert_int_equal(failed, 0);
+}
+
 #endif

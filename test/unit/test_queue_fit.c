@@ -8,9 +8,7 @@
 
 #include "test/unit/queue_scene.h"
 
-static const struct {
-	const char *name, *scene, *decisions;
-} rows[] = {
+static const struct scene_row rows[] = {
 	{ "fits", "queue a; node n1 cpu=4; g1 a needs=3xcpu=1", "g1 Admitted n1*3" },
 	{ "with_extras", "queue a; node n1 cpu=4; g1 a needs=2xcpu=1 wants=5", "g1 Admitted n1*2" },
 	{ "whole_or_not_at_all", "queue a; node n1 cpu=2; node n2 cpu=1; g1 a needs=4xcpu=1",
@@ -215,28 +213,8 @@ static void print(const struct scene *s, struct kar_buf *out)
 
 static void gangs_are_admitted_with_their_places(void **state)
 {
-	int failed = 0;
-
 	(void)state;
-	for (size_t i = 0; i < KAR_LEN(rows); i++) {
-		struct scene *s = new_scene(rows[i].scene);
-		struct kar_buf first = { 0 }, second = { 0 };
-
-		plan(s);
-		print(s, &first);
-		plan(s); /* a pass leaves no trace in the snapshot */
-		print(s, &second);
-		if (strcmp(kar_buf_cstr(&first), rows[i].decisions) != 0 ||
-			strcmp(kar_buf_cstr(&first), kar_buf_cstr(&second)) != 0) {
-			print_error("%s:\n  want  %s\n  got   %s\n  again %s\n", rows[i].name,
-				rows[i].decisions, kar_buf_cstr(&first), kar_buf_cstr(&second));
-			failed++;
-		}
-		kar_buf_release(&first);
-		kar_buf_release(&second);
-		free_scene(s);
-	}
-	assert_int_equal(failed, 0);
+	check_scenes(rows, KAR_LEN(rows), print);
 }
 
 int main(void)

@@ -11,9 +11,7 @@
 #define HELD(pods) \
 	"g Reserving capacity is held; " pods " of no queue are still stopping; 1st of 1 in queue a"
 
-static const struct {
-	const char *name, *scene, *decisions;
-} rows[] = {
+static const struct scene_row rows[] = {
 	{ "who_fits_evicts_nobody", "queue a; node n1 cpu=4; other x n1:2xcpu=1 prio=-10; g a needs=2xcpu=1",
 		"g Admitted n1*2" },
 	{ "the_youngest_go_and_no_more_than_are_needed",
@@ -125,28 +123,8 @@ static void print(const struct scene *s, struct kar_buf *out)
 
 static void pods_of_no_queue_make_room(void **state)
 {
-	int failed = 0;
-
 	(void)state;
-	for (size_t i = 0; i < KAR_LEN(rows); i++) {
-		struct scene *s = new_scene(rows[i].scene);
-		struct kar_buf first = { 0 }, second = { 0 };
-
-		plan(s);
-		print(s, &first);
-		plan(s); /* a pass leaves no trace in the snapshot */
-		print(s, &second);
-		if (strcmp(kar_buf_cstr(&first), rows[i].decisions) != 0 ||
-			strcmp(kar_buf_cstr(&first), kar_buf_cstr(&second)) != 0) {
-			print_error("%s:\n  want  %s\n  got   %s\n  again %s\n", rows[i].name,
-				rows[i].decisions, kar_buf_cstr(&first), kar_buf_cstr(&second));
-			failed++;
-		}
-		kar_buf_release(&first);
-		kar_buf_release(&second);
-		free_scene(s);
-	}
-	assert_int_equal(failed, 0);
+	check_scenes(rows, KAR_LEN(rows), print);
 }
 
 enum { NODES = 120, KIB = 1024 };
