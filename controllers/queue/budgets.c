@@ -240,18 +240,29 @@ static bool somebody_waits(const struct queue_pass *p)
 	return false;
 }
 
-/* Pods of no queue that budgets protect. */
+/* Pods of no queue that budgets protect. Those of one controller mostly come one after the other. */
 static void observe_preemptible(const struct budgets *b)
 {
 	struct queue_pass *p = b->p;
+	const struct kar_pod *last = NULL; /* for which was looked */
+	struct known k = { 0 };
 	const char **names = kar_arena_alloc(p->arena, b->n + 1, sizeof(*names));
 
 	for (uint32_t i = 0; i < b->n; i++)
 		names[i] = kar_arena_printf(p->arena, "%s/%s", b->all[i]->o.ns, b->all[i]->o.name);
 	for (uint32_t i = 0; i < p->snapshot.n_preemptible; i++) {
-		if (!counts(p->preemptible_pods[i]))
+		const struct kar_pod *pod = p->preemptible_pods[i];
+		const struct known like = known_of(pod);
+
+		if (!counts(pod))
 			continue;
-		p->preemptible[i].budgets = find_all(b, p->preemptible_pods[i], &p->preemptible[i].n_budgets);
+		if (!last || !is_like(&k, &like) || !kar_streq(last->o.ns, pod->o.ns)) {
+			k = like;
+			k.found = find_all(b, pod, &k.n);
+			last = pod;
+		}
+		p->preemptible[i].budgets = k.found;
+		p->preemptible[i].n_budgets = k.n;
 		if (p->preemptible[i].n_budgets > 1)
 			p->preemptible[i].kept =
 				"it has more than one PodDisruptionBudget, and the API server evicts no such pod";
