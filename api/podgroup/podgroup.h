@@ -22,6 +22,8 @@
 	"TemplatesAdmitted" /* by the queue reconciler: edited templates may come; .observedGeneration is that of the workload */
 #define KAR_PG_QUOTA_RESERVED \
 	"QuotaReserved" /* written by the queue reconciler: room in ResourceQuotas is kept for members to come */
+#define KAR_PG_FIT_UNVERIFIED \
+	"FitUnverified" /* written by the queue reconciler: only kube-scheduler knows where its pods can be */
 #define KAR_PG_MEMBER_FAILED "MemberFailed"     /* a member failed although the quorum holds */
 #define KAR_PG_UNSCHEDULABLE "Unschedulable"    /* a member cannot be placed */
 #define KAR_PG_INVALID_OPTIONS "InvalidOptions" /* an annotation is not acted upon */

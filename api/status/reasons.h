@@ -294,6 +294,10 @@ enum {
 	X(Reserved, KAR_SHOWN_ON_PODGROUP, \
 		"Every ResourceQuota of the namespace has room for spec.totalResources, and keeps it.") \
 	X(NotRequested, KAR_SHOWN_ON_PODGROUP, "The group reserves nothing any more.") \
+	X(NotModelled, KAR_SHOWN_ON_PODGROUP, \
+		"Of condition FitUnverified: kube-scheduler checks something of the pods that is not known here; the message names it. The gang takes idle room, its pods are not pinned to nodes, and nobody is evicted for it.") \
+	X(Verified, KAR_SHOWN_ON_PODGROUP, \
+		"All that decides where the pods of the group can be is known again.") \
 	X(Finished, KAR_SHOWN_ON_PODGROUP, "The group has ended; it is in no queue.") \
 	X(Valid, KAR_SHOWN_ON_PODGROUP | KAR_SHOWN_ON_QUEUE | KAR_SHOWN_ON_TOPOLOGY, \
 		"The spec means something: nothing of it is ignored.") \

@@ -8,6 +8,7 @@
 #include "common/base/str.h"
 #include "controllers/cluster/owner.h"
 #include "controllers/queue/backend.h"
+#include "controllers/queue/doubts.h"
 
 /* --- whose pods are placed ------------------------------------------------------------------------- */
 
@@ -125,6 +126,7 @@ static void describe(struct making *m, struct queue_gang *out)
 	}
 	out->tasks = tasks;
 	out->unverified = unverified;
+	out->doubts = queue_doubts(m->p, &m->runs, unverified, names);
 	out->n_runs = m->runs.n;
 	m->in->run_names = names;
 }

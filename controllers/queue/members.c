@@ -7,6 +7,7 @@
 #include "api/podgroup/pg_members.h"
 #include "api/podgroup/pg_plan.h"
 #include "common/base/str.h"
+#include "controllers/queue/doubts.h"
 #include "controllers/queue/gather.h"
 
 static kar_class class_of(const struct gathering *m, const struct kar_pod *pod)
@@ -125,6 +126,7 @@ static void describe(struct gathering *m, struct queue_gang *out)
 	}
 	out->pods = (const char *const *const *)names;
 	out->unverified = m->unverified;
+	out->doubts = queue_doubts(m->p, &m->runs, m->unverified, first);
 	out->n_runs = m->runs.n;
 	m->in->run_names = first;
 }

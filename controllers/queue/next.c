@@ -1,6 +1,8 @@
 /* The status of a group after a pass. */
 #include "controllers/queue/next.h"
 
+#include "controllers/queue/doubts.h"
+
 #include <assert.h>
 
 #include "api/podgroup/pg_members.h"
@@ -253,6 +255,14 @@ void queue_set_reserved(struct queue_pass *p, const struct queue_group *qg, stru
 		kar_condition_set(&st->conditions, &c, p->now, p->arena);
 }
 
+static void set_unverified(struct queue_pass *p, const struct queue_group *qg, struct kar_podgroup_status *st)
+{
+	struct kar_condition c;
+
+	if (queue_unverified(p, qg, &c))
+		kar_condition_set(&st->conditions, &c, p->now, p->arena);
+}
+
 /* Its pods are created bound, and run already: those that it lacks get their places as those of a gang that has started. */
 static bool is_adopted(const struct queue_group *qg)
 {
@@ -408,6 +418,7 @@ struct kar_podgroup_status queue_next_status(struct queue_pass *p, const struct 
 	set_placement(p, qg, d, &st);
 	set_admitted(p, qg, d, &st);
 	queue_set_reserved(p, qg, &st);
+	set_unverified(p, qg, &st);
 	set_templates(p, qg, d, &st);
 	if (d->hold_ends_for != KAR_QUEUE_NONE)
 		st.placement = kar_pg_yield_hold(&st.placement, name_of(p, d->hold_ends_for));

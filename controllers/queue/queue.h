@@ -32,6 +32,7 @@ struct queue_gang {
 	/* Per run, of a group of others: the pods that get its places, in order. NULL: of a workload. */
 	const char *const *const *pods;
 	const bool *unverified; /* per run: the scheduler checks more than was modelled */
+	const char *doubts;     /* why, as condition FitUnverified says it; NULL: nothing is .unverified */
 	uint32_t n_runs;
 	struct kar_pg_planned *kept; /* of .repairs, and of .renews with .pods: what stays of the plan */
 	size_t n_kept;

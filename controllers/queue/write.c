@@ -1,6 +1,7 @@
 /* What a pass writes: admissions and positions of groups, statuses of queues, the default queue. */
 #include <assert.h>
 
+#include "controllers/queue/doubts.h"
 #include "controllers/queue/next.h"
 #include "controllers/queue/pace.h"
 #include "controllers/queue/preemptible.h"
@@ -107,14 +108,20 @@ static bool both_wait_for_room(const char *recorded, enum kar_queue_reason now)
 	return before && after;
 }
 
-static bool reserves_anew(const struct queue_pass *p, const struct queue_group *qg)
+/* It begins, it ends, or its reason is another. */
+static bool is_another(const struct queue_group *qg, const struct kar_condition *next)
 {
-	const struct kar_condition *c =
-		kar_condition_find(&qg->group->status.conditions, KAR_PG_QUOTA_RESERVED);
+	const struct kar_condition *c = kar_condition_find(&qg->group->status.conditions, next->type);
+
+	return !c || c->status != next->status || !kar_streq(c->reason, next->reason);
+}
+
+static bool has_other_condition(const struct queue_pass *p, const struct queue_group *qg)
+{
 	struct kar_condition next;
 
-	return queue_reserved(p, qg, &next) &&
-		(!c || c->status != next.status || !kar_streq(c->reason, next.reason));
+	return (queue_reserved(p, qg, &next) && is_another(qg, &next)) ||
+		(queue_unverified(p, qg, &next) && is_another(qg, &next));
 }
 
 /*
@@ -129,7 +136,7 @@ bool queue_is_news(const struct queue_pass *p, const struct queue_group *qg,
 	bool admitted = queue_is_admitted(d);
 	struct kar_pg_placement repaired;
 
-	return !c || reserves_anew(p, qg) || queue_ends_waiting(qg, d) || queue_renews_plan(qg, d) ||
+	return !c || has_other_condition(p, qg) || queue_ends_waiting(qg, d) || queue_renews_plan(qg, d) ||
 		queue_repairs_plan(qg, d, p->now, p->arena, &repaired) || (admitted && !qg->admitted) ||
 		d->cause || d->hold_ends_for != KAR_QUEUE_NONE || queue_is_scaled(p, qg, d) ||
 		queue_lets_in(p, qg, d) || c->status != (admitted ? KAR_COND_TRUE : KAR_COND_FALSE) ||
@@ -138,16 +145,14 @@ bool queue_is_news(const struct queue_pass *p, const struct queue_group *qg,
 		(admitted && !kar_podgroup_admitted_by(g, qg->queue)) || queue_decides_edit(p, qg, d);
 }
 
-/* Of condition QuotaReserved: what is used changes all the time. */
-static enum queue_pace pace_of_reserved(const struct queue_pass *p, const struct queue_group *qg)
+/* When a new message of a condition is written that is there: what is used changes all the time. */
+static enum queue_pace pace_of_condition(const struct queue_group *qg, const struct kar_condition *next)
 {
-	const struct kar_condition *c =
-		kar_condition_find(&qg->group->status.conditions, KAR_PG_QUOTA_RESERVED);
-	struct kar_condition next;
+	const struct kar_condition *c = kar_condition_find(&qg->group->status.conditions, next->type);
 
-	if (!c || !queue_reserved(p, qg, &next) || kar_streq(c->message, next.message))
+	if (!c || kar_streq(c->message, next->message))
 		return QUEUE_NEVER;
-	return queue_says_the_same(c->message, next.message) ? QUEUE_LATER : QUEUE_SOON;
+	return queue_says_the_same(c->message, next->message) ? QUEUE_LATER : QUEUE_SOON;
 }
 
 /* Of what keeps an elastic job from growing: its numbers change with each pod that starts or ends. */
@@ -174,13 +179,18 @@ static enum queue_pace pace_of(const struct queue_pass *p, uint32_t i)
 {
 	const struct kar_queue_decision *d = &p->result.groups[i];
 
-	enum queue_pace reserved = pace_of_reserved(p, &p->groups[i]),
+	struct kar_condition next;
+	enum queue_pace pace = pace_of_limit(p, i),
 			of_admission = queue_pace_of(p, i,
 				queue_is_admitted(d) && (d->provisions || p->in[i].provisioned)
 					? NULL
 					: queue_message(p, &p->groups[i], d));
 
-	return sooner(sooner(of_admission, reserved), pace_of_limit(p, i));
+	if (queue_reserved(p, &p->groups[i], &next))
+		pace = sooner(pace, pace_of_condition(&p->groups[i], &next));
+	if (queue_unverified(p, &p->groups[i], &next))
+		pace = sooner(pace, pace_of_condition(&p->groups[i], &next));
+	return sooner(of_admission, pace);
 }
 
 /* It is time to write what of the group is only a new position, or a new number. */
