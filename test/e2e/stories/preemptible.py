@@ -121,6 +121,29 @@ def story_budget_keeps_pods_of_no_queue(s):
     expect_equal(len(bound(s, "hold")), 2, "placeholders that are left")
 
 
+def story_pods_with_two_budgets_stay(s):
+    """The API server evicts no pod that two PodDisruptionBudgets select, whatever they allow: it is not asked to, the gang says why, and others are let in meanwhile. With one budget it runs."""
+    wait_until_alone(s)
+    manager(s)
+    priority(s, -10)
+    before = placeholders(s, 4, owner(s, "hold"))
+    wait_until(lambda: all(p["status"].get("phase") == "Running" for p in pods(s, "hold").values()), "the placeholders run")
+    for name in ("one", "two"):
+        s.apply({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": name},
+                 "spec": {"minAvailable": 1, "selector": {"matchLabels": {LABEL: "hold"}}}})
+        wait_until(lambda: (s.kubectl.get("poddisruptionbudget", name)["status"]).get("disruptionsAllowed") == 3, f"budget {name} allows three")
+    manager(s, BELOW)
+    s.apply(gang("want", replicas=2))
+    wait_until(lambda: "of no queue stays: it has more than one PodDisruptionBudget" in s.status("want").get("message", ""), "the gang says why")
+    s.apply(gang("small", replicas=2, cpu="8"))
+    s.wait_phase("small", "Running", running=2)
+    expect_no_pod_was_made(s, "want")
+    expect_equal(uids(s, "hold"), before, "pods with two budgets")
+    s.kubectl("delete", "poddisruptionbudget", "two")
+    s.wait_phase("want", "Running", running=2, seconds=60)
+    expect_equal(len(bound(s, "hold")), 2, "placeholders that are left")
+
+
 def story_deployment_of_placeholders_makes_room(s):
     """A Deployment fills the nodes. A gang of three runs; what the Deployment makes again waits, and runs when the gang is gone."""
     wait_until_alone(s)
