@@ -564,6 +564,6 @@ void queue_refused(const struct kar_sync *s, const struct kar_action *a, const s
 	if (a->what != EVICT)
 		return;
 	queue_refusals_note(shared->refusals, a->uid, err->msg, s->mono);
-	kar_workqueue_add(s->controller->queue,
-		s->key); /* the room that was held for its taker is not to come */
+	/* The room that was held for its taker is not to come. Others may be refused as well, one pass after the other. */
+	kar_workqueue_add_at(s->controller->queue, s->key, s->mono + KAR_SECOND);
 }

@@ -173,7 +173,9 @@ static void who_was_refused_is_asked_for_later(void **state KAR_UNUSED)
 	while ((key = kar_workqueue_take(w.controller.queue, w.mono)))
 		kar_workqueue_done(w.controller.queue, key);
 	w.controller.refused(&w.sync, a, &err);
-	key = kar_workqueue_take(w.controller.queue, w.mono); /* it is decided again at once */
+	assert_null(kar_workqueue_take(w.controller.queue, w.mono));
+	key = kar_workqueue_take(w.controller.queue,
+		w.mono + KAR_SECOND); /* it is decided again, in a moment */
 	assert_non_null(key);
 	kar_workqueue_done(w.controller.queue, key);
 	end_sync();
