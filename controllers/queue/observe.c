@@ -145,24 +145,30 @@ static bool has_no_room_for_ours(const struct kar_podgroup *g)
 		!kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
 }
 
+static const char *class_name(const struct queue_pass *p, const struct kar_podgroup *g)
+{
+	const struct kar_schedulingspec *s = queue_spec_beside(p, g);
+
+	return s ? s->spec.priority_class_name : g->spec.priority_class_name;
+}
+
 /* A group of others that names none has the highest of its pods. */
 static int32_t priority_of(const struct queue_pass *p, const struct kar_podgroup *g)
 {
-	const struct kar_podgroup_spec *spec = &g->spec;
+	const struct kar_schedulingspec *s = queue_spec_beside(p, g);
 	const struct kar_priorityclass *class;
 
-	if (spec->has_priority)
-		return spec->priority;
-	class = kar_stores_priorityclass(p->stores, spec->priority_class_name);
+	if (s ? s->spec.has_priority : g->spec.has_priority)
+		return s ? s->spec.priority : g->spec.priority;
+	class = kar_stores_priorityclass(p->stores, class_name(p, g));
 	if (class)
 		return class->value;
 	return kar_pg_of_others(g) ? queue_highest_priority(p, g) : p->default_priority;
 }
 
-static bool never_preempts(const struct queue_pass *p, const struct kar_podgroup_spec *spec)
+static bool never_preempts(const struct queue_pass *p, const struct kar_podgroup *g)
 {
-	const struct kar_priorityclass *class =
-		kar_stores_priorityclass(p->stores, spec->priority_class_name);
+	const struct kar_priorityclass *class = kar_stores_priorityclass(p->stores, class_name(p, g));
 
 	return class && class->never_preempts;
 }
@@ -454,7 +460,7 @@ static void observe_rest(struct queue_pass *p, uint32_t i)
 	kar_object_key(&qg->group->o, key);
 	in->n_last = p->shared ? queue_failures_of(p->shared->failures, key, p->arena, &in->last) : 0;
 	in->evicted_by = qg->admitted ? KAR_QUEUE_NONE : number_of_key(p, pl->evicted_by);
-	in->never_preempts = never_preempts(p, &qg->group->spec) || pl->failures > 0;
+	in->never_preempts = never_preempts(p, qg->group) || pl->failures > 0;
 	observe_times(qg, in);
 }
 

@@ -237,6 +237,10 @@ bool queue_repairs_plan(const struct queue_group *qg, const struct kar_queue_dec
 
 /* --- topology.c ------------------------------------------------------------------------------------- */
 
+/* The SchedulingSpec of which @g was made, if the CRD of @g drops what else it says; NULL: @g says all itself, or it is gone. */
+const struct kar_schedulingspec *queue_spec_beside(const struct queue_pass *p,
+	const struct kar_podgroup *g) KAR_NONNULL;
+
 /* What @g asks for, whose pods have the wishes @of_pods. */
 struct kar_topology_ask queue_topology_asked(const struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_topology_wishes *of_pods) KAR_NONNULL;

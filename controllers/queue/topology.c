@@ -7,13 +7,18 @@
 #include "controllers/cluster/lookups.h"
 #include "controllers/cluster/topologies.h"
 
+const struct kar_schedulingspec *queue_spec_beside(const struct queue_pass *p, const struct kar_podgroup *g)
+{
+	return g->pruned && g->made_of_spec && g->owner_uid
+		? kar_spec_of_group(p->stores, g->o.ns, g->o.name, g->owner_uid)
+		: NULL;
+}
+
 /* A CRD of another project drops the field of the group: who has made that says it too. */
 static const struct kar_topology_ask *own_ask(const struct queue_pass *p, const struct queue_group *qg)
 {
 	const struct kar_podgroup *g = qg->group;
-	const struct kar_schedulingspec *s = g->pruned && g->made_of_spec && g->owner_uid
-		? kar_spec_of_group(p->stores, g->o.ns, g->o.name, g->owner_uid)
-		: NULL;
+	const struct kar_schedulingspec *s = queue_spec_beside(p, g);
 
 	if (qg->workload)
 		return qg->workload->topology;

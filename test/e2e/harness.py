@@ -225,6 +225,7 @@ class Cluster:
         self.audit_log = self.dir / "log/audit.log"
         self.reader = None
         self.kubectl = self.kubectl_for(None)
+        self.foreign_crd = False  # the CRD of PodGroups is that of scheduler-plugins
         self.excused = []  # (begin, end), as in the audit log, of times when the manager may be refused something
 
     @classmethod
@@ -457,7 +458,13 @@ class Story:
         return (self.job(name) or {}).get("status", {})
 
     def group(self, name):
-        return self.kubectl.get("podgroups.scheduling.x-k8s.io", name)
+        """The PodGroup, or None; with the parts of its status that a foreign CRD drops, from its annotations."""
+        found = self.kubectl.get("podgroups.scheduling.x-k8s.io", name)
+        kept = (found or {}).get("metadata", {}).get("annotations") or {}
+        for key in ("queue-status", "placement"):
+            if KEY + key in kept:
+                found["status"] = {**json.loads(kept[KEY + key]), **found.get("status", {})}
+        return found
 
     def scheduling_spec(self, name):
         return self.kubectl.get("schedulingspecs.kube-arbitrator.io", name)

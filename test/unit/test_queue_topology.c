@@ -237,13 +237,16 @@ static void schedulingspec_says_what_its_group_has_lost(void **state)
 	settings.direct_schedulers = "kar-scheduler";
 	begin();
 	put_topology("t0", RACKS);
-	put_named(w.stores.schedulingspecs, "g", BY_DEMO, ",\"spec\":{\"topology\":" REQUIRED("leaf") "}");
+	put_queue("default", "\"maxPriority\":5");
+	put_named(w.stores.schedulingspecs, "g", BY_DEMO,
+		",\"spec\":{\"priority\":7,\"topology\":" REQUIRED("leaf") "}");
 	put_named(w.stores.podgroups, "g",
 		",\"labels\":{\"kube-arbitrator.io/made-for-pods\":\"true\"}" BY_DEMO,
 		",\"spec\":{\"minMember\":1},\"status\":{\"phase\":\"Pending\"}");
 	put_named(w.stores.pods, "a", ",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"g\"}" BY_DEMO,
 		",\"spec\":{\"schedulerName\":\"kar-scheduler\",\"containers\":[{\"name\":\"c\"}]}");
 	assert_non_null(strstr(sync_text(true), "Admitted=False/TopologyNotFound"));
+	check_says(&w.sync.plan.actions[0], "priority 7 counts as 5, the maxPriority of the queue");
 }
 
 /* Of a gang of two that nobody here places. */
