@@ -324,12 +324,35 @@ static void read_rules(struct making *m, const struct pod_wire_spec *spec, bool 
 		note_unverified(m, rules.unverified[i]);
 }
 
+static bool restarts_all(const struct kar_array *containers)
+{
+	const struct pod_wire_asking *c = containers->items;
+
+	for (size_t i = 0; i < containers->n; i++) {
+		const struct pod_wire_restart_rule *rules = c[i].rules.items;
+
+		for (size_t k = 0; k < c[i].rules.n; k++) {
+			if (kar_streq(rules[k].action, "RestartAllContainers"))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Only nodes can have the pod whose kubelets say in status.declaredFeatures that they know this (KEP-5328). */
+static bool needs_declared_feature(const struct pod_wire_spec *spec)
+{
+	return (spec->host_network && spec->has_host_users && !spec->host_users) ||
+		restarts_all(&spec->containers) || restarts_all(&spec->init_containers);
+}
+
 static void note_what_is_not_modelled(struct making *m, const struct pod_wire_spec *spec)
 {
 	const struct {
 		const char *name;
 		bool asked;
 	} rules[] = {
+		{ "features that nodes declare", needs_declared_feature(spec) },
 		{ "volumes", has_disks(&spec->volumes) },
 	};
 

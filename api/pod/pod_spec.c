@@ -34,12 +34,19 @@ static const struct kar_field port_fields[] = {
 };
 static const struct kar_desc port_desc = KAR_DESC("ContainerPort", struct pod_wire_port, port_fields);
 
+static const struct kar_field restart_rule_fields[] = { KAR_FIELD_PB(struct pod_wire_restart_rule, action,
+	"action", 1, KAR_F_STRING) };
+static const struct kar_desc restart_rule_desc =
+	KAR_DESC("ContainerRestartRule", struct pod_wire_restart_rule, restart_rule_fields);
+
 static const struct kar_field asking_fields[] = {
 	KAR_FIELD_PB(struct pod_wire_asking, name, "name", 1, KAR_F_STRING),
 	KAR_FIELD_PB_SUB(struct pod_wire_asking, ports, "ports", 6, KAR_F_ARRAY, &port_desc),
 	KAR_FIELD_PB_SUB(struct pod_wire_asking, resources, "resources", 8, KAR_F_OBJECT,
 		&pod_wire_resources_desc),
 	KAR_FIELD_PB(struct pod_wire_asking, restart_policy, "restartPolicy", 24, KAR_F_STRING),
+	KAR_FIELD_PB_SUB(struct pod_wire_asking, rules, "restartPolicyRules", 25, KAR_F_ARRAY,
+		&restart_rule_desc),
 };
 static const struct kar_desc asking_desc = KAR_DESC("Container", struct pod_wire_asking, asking_fields);
 
@@ -212,6 +219,11 @@ static const struct kar_field spec_fields[] = {
 		&pod_wire_resources_desc),
 	KAR_FIELD_PB_SUB(struct pod_wire_spec, overhead, "overhead", 32, KAR_F_MAP, &kar_amount_wire_desc),
 	KAR_FIELD_PB(struct pod_wire_spec, host_network, "hostNetwork", 11, KAR_F_BOOL),
+	{ .name = "hostUsers",
+		.type = KAR_F_BOOL,
+		.pb = 37,
+		.offset = offsetof(struct pod_wire_spec, host_users),
+		.has = offsetof(struct pod_wire_spec, has_host_users) },
 	KAR_FIELD_PB(struct pod_wire_spec, selector, "nodeSelector", 7, KAR_F_MAP),
 	KAR_FIELD_PB_SUB(struct pod_wire_spec, affinity, "affinity", 18, KAR_F_OBJECT, &affinity_desc),
 	KAR_FIELD_PB_SUB(struct pod_wire_spec, tolerations, "tolerations", 22, KAR_F_ARRAY, &toleration_desc),

@@ -25,6 +25,12 @@ struct pod_wire_asking {
 	const char *name, *restart_policy;
 	struct pod_wire_resources resources;
 	struct kar_array ports; /* struct pod_wire_port */
+	struct kar_array rules; /* struct pod_wire_restart_rule */
+};
+
+/* What is done when the container ends in a certain way. */
+struct pod_wire_restart_rule {
+	const char *action;
 };
 
 struct pod_wire_requirement {
@@ -112,6 +118,7 @@ struct pod_wire_spec {
 	int64_t deadline; /* activeDeadlineSeconds */
 	int32_t priority;
 	bool has_deadline, host_network;
+	bool host_users, has_host_users;              /* without it it is true */
 	struct kar_array gates;                       /* struct pod_wire_gate */
 	struct kar_array containers, init_containers; /* struct pod_wire_asking */
 	struct pod_wire_resources resources;

@@ -185,6 +185,7 @@ static void pods(void **state)
 	compare(&r, "native", false);
 	compare(&r, "nominated", false);
 	compare(&r, "rules", false);
+	compare(&r, "declared", false);
 	end(&r, kar_pod_type.wire);
 }
 
