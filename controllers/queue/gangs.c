@@ -338,8 +338,9 @@ void queue_observe_gang(struct queue_pass *p, uint32_t i)
 
 	queue_count_pods(&m);
 	bound = has_bound_pods(&m);
-	p->groups[i].admitted = (m.qg->admitted || is_adopted(&m)) && !queue_is_refused_at_its_start(&m) &&
-		!queue_is_edited_at_its_start(&m);
+	p->groups[i].taken_back =
+		m.qg->admitted && (queue_is_refused_at_its_start(&m) || queue_is_edited_at_its_start(&m));
+	p->groups[i].admitted = (m.qg->admitted || is_adopted(&m)) && !m.qg->taken_back;
 	if (!m.qg->admitted) /* as they are stored; what comes in their stead is as the template says */
 		let_all_go(&m);
 	queue_add_runs(&m);

@@ -270,6 +270,17 @@ static bool is_adopted(const struct queue_group *qg)
 		qg->group->status.placement.state == KAR_PG_STATE_NONE;
 }
 
+/* Nothing of its attempt is there, or will be: it waits as one that has not begun. */
+static void end_attempt(struct queue_pass *p, const struct queue_group *qg, struct kar_podgroup_status *st)
+{
+	const struct kar_pg_placement *old = &qg->group->status.placement;
+
+	if (old->state == KAR_PG_STATE_PLACED || old->state == KAR_PG_STATE_UNPLACED)
+		st->placement = kar_pg_reactivate(old, this_second(p));
+	else if (old->state == KAR_PG_STATE_SATISFIED)
+		st->placement = kar_pg_give_up(old, KAR_PG_STATE_WAITING, true, this_second(p));
+}
+
 /* What it waits for in its queue, as far as the next pass has to know it. A gang whose attempt goes on keeps its state. */
 static void set_waiting(struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_decision *d, struct kar_podgroup_status *st)
@@ -319,7 +330,10 @@ static void set_placement(struct queue_pass *p, const struct queue_group *qg,
 	} else if (queue_ends_waiting(qg, d)) {
 		end_placing(qg, st);
 	} else if (!queue_is_admitted(d)) {
-		set_waiting(p, qg, d, st);
+		if (qg->taken_back && d->reason != KAR_QR_SUSPENDED)
+			end_attempt(p, qg, st);
+		else
+			set_waiting(p, qg, d, st);
 	}
 }
 

@@ -75,6 +75,7 @@ struct queue_group {
 	int32_t priority; /* resolved, at most the queue's maxPriority */
 	int32_t asked;    /* resolved, without that bound */
 	bool recorded;    /* its status has an admission by the queue that it asks for */
+	bool taken_back;  /* that admission: it has no pods, and what was admitted is not what it is now */
 	bool admitted;    /* and it holds what that gave: it does not wait to be placed anew */
 	enum kar_queue_yields yields;
 	bool keeps_place; /* of others: all of its members were gone and are there again: it goes before others as if it had a claim */

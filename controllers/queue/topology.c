@@ -9,7 +9,9 @@
 
 const struct kar_schedulingspec *queue_spec_beside(const struct queue_pass *p, const struct kar_podgroup *g)
 {
-	return g->pruned && g->made_of_spec && g->owner_uid
+	bool drops = g->pruned || !g->status.has_position; /* before the first status nobody knows */
+
+	return drops && g->made_of_spec && g->owner_uid
 		? kar_spec_of_group(p->stores, g->o.ns, g->o.name, g->owner_uid)
 		: NULL;
 }

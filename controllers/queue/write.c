@@ -93,7 +93,7 @@ static struct kar_action *patch_group(struct queue_pass *p, const struct queue_g
 				: d->places                          ? " placed"
 								     : ""),
 		&out);
-	if (queue_is_admitted(d) && !qg->admitted)
+	if (queue_is_admitted(d) && !qg->admitted && !qg->taken_back)
 		note_admission(p, g, a);
 	return a;
 }

@@ -21,7 +21,7 @@ static const kar_time INVALID_AGAIN = 600 * KAR_SECOND, DENIED_AGAIN = 30 * KAR_
 
 /* What was said when its QueueJob was written; valid for one digest. */
 struct memory {
-	uint64_t of;    /* hash of uid and generation of the TrainingJob; 0: nothing was refused */
+	uint64_t of;    /* hash of uid, spec and labels of the TrainingJob; 0: nothing was refused */
 	kar_time until; /* mono; it is tried again then */
 	const char *reason;
 	char said[512];
@@ -84,7 +84,11 @@ static int32_t used_indexes(const struct kar_stores *stores, const struct kar_qu
 
 static uint64_t hash_of(const struct kar_trainingjob *t)
 {
-	return kar_hash(kar_hash_str(1, t->o.uid), &t->generation, sizeof(t->generation)) | 1;
+	uint64_t h = kar_hash(kar_hash_str(1, t->o.uid), &t->generation, sizeof(t->generation));
+
+	h = kar_hash_str(h, t->queue ? t->queue : "");
+	h = kar_hash_str(h, t->priority_level ? t->priority_level : "");
+	return kar_hash(h, &t->freezing_window, sizeof(t->freezing_window)) | 1;
 }
 
 /* What was refused is tried again after an edit, and now and then. */

@@ -16,7 +16,6 @@ GROUPS = ("scheduling.x-k8s.io", "v1alpha1")
 LABEL = "example.com/crdjob"  # of our own: the pods of a job are found by it
 QUEUE = "kube-arbitrator.io/queue"  # of a pod: the queue in which its gang waits
 SCHEDULER = "kar-scheduler"  # who is named here binds the pods of an owner with a SchedulingSpec as a whole
-OVER = ("Completed", "Failed")
 RESYNC_SECONDS, RETRY_SECONDS = 30, 1
 
 
@@ -85,8 +84,10 @@ class Job:
         if not self.obj or "deletionTimestamp" in self.obj["metadata"]:
             return
         phase = self.status.get("phase", "Pending")
-        if phase in OVER:
-            self.delete_pods("Pending", "Running")  # a gang without pods takes no place in its queue
+        if phase == "Failed":
+            self.delete_pods("Pending", "Running", "Succeeded", "Failed")  # a gang without pods takes no place in its queue
+        elif phase == "Completed":
+            self.delete_pods("Pending", "Running")  # nor does one whose minimum has succeeded
         elif phase == "Restarting":
             self.delete_pods("Pending", "Running", "Succeeded", "Failed")
             if not self.pods:

@@ -154,6 +154,7 @@ def story_admission_policy_binds_the_manager(s):
         "a change of a PodGroup for pods that ask for one": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "made-before", *merge(spec={"minMember": 2})),
         "the queue of a PodGroup that was made of a SchedulingSpec": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "made-of-spec", *merge(spec={"minMember": 2, "queue": "a"})),
         "a label beside its minimum": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "made-of-spec", *merge(metadata={"labels": {"x": "y"}}, spec={"minMember": 2})),
+        "an annotation beside its minimum": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "made-of-spec", *merge(metadata={"annotations": {"x": "y"}}, spec={"minMember": 2})),
         "another label of another controller's PodGroup": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "foreign", *merge(metadata={"labels": {KEY + "queue": "a", "x": "y"}})),
         "another queue of a PodGroup": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "queued", *merge(metadata={"labels": {KEY + "queue": "a"}})),
         "a queue and the spec of another controller's PodGroup": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "foreign", *merge(metadata={"labels": {KEY + "queue": "a"}}, spec={"minMember": 2})),
