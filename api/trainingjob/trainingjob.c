@@ -68,14 +68,6 @@ struct wire_trainingjob {
 	struct wire_status status;
 };
 
-#define NUMBER(struct_, member_, kebab_, snake_, camel_) \
-	KAR_FIELD_OPT(struct_, member_.kebab, member_.has_kebab, kebab_, KAR_F_INT32), \
-		KAR_FIELD_OPT(struct_, member_.snake, member_.has_snake, snake_, KAR_F_INT32), \
-		KAR_FIELD_OPT(struct_, member_.camel, member_.has_camel, camel_, KAR_F_INT32)
-#define SPELT(struct_, member_, type_, kebab_, snake_, camel_) \
-	KAR_FIELD(struct_, member_.kebab, kebab_, type_), KAR_FIELD(struct_, member_.snake, snake_, type_), \
-		KAR_FIELD(struct_, member_.camel, camel_, type_)
-
 static const struct kar_field resources_fields[] = {
 	KAR_FIELD(struct wire_resources, limits, "limits", KAR_F_MAP),
 	KAR_FIELD(struct wire_resources, requests, "requests", KAR_F_MAP),
@@ -84,11 +76,16 @@ static const struct kar_desc resources_desc =
 	KAR_DESC("ResourceRequirements", struct wire_resources, resources_fields);
 
 static const struct kar_field part_fields[] = {
-	NUMBER(struct wire_part, min, "min-instance", "min_instance", "minInstance"),
-	NUMBER(struct wire_part, max, "max-instance", "max_instance", "maxInstance"),
+	KAR_FIELD_OPT(struct wire_part, min.kebab, min.has_kebab, "min-instance", KAR_F_INT32),
+	KAR_FIELD_OPT(struct wire_part, min.snake, min.has_snake, "min_instance", KAR_F_INT32),
+	KAR_FIELD_OPT(struct wire_part, min.camel, min.has_camel, "minInstance", KAR_F_INT32),
+	KAR_FIELD_OPT(struct wire_part, max.kebab, max.has_kebab, "max-instance", KAR_F_INT32),
+	KAR_FIELD_OPT(struct wire_part, max.snake, max.has_snake, "max_instance", KAR_F_INT32),
+	KAR_FIELD_OPT(struct wire_part, max.camel, max.has_camel, "maxInstance", KAR_F_INT32),
 	KAR_FIELD_SUB(struct wire_part, resources, "resources", KAR_F_OBJECT, &resources_desc),
-	SPELT(struct wire_part, etcd_endpoint, KAR_F_STRING, "etcd-endpoint", "etcd_endpoint",
-		"etcdEndpoint"),
+	KAR_FIELD(struct wire_part, etcd_endpoint.kebab, "etcd-endpoint", KAR_F_STRING),
+	KAR_FIELD(struct wire_part, etcd_endpoint.snake, "etcd_endpoint", KAR_F_STRING),
+	KAR_FIELD(struct wire_part, etcd_endpoint.camel, "etcdEndpoint", KAR_F_STRING),
 	KAR_FIELD(struct wire_part, entrypoint, "entrypoint", KAR_F_STRING),
 	KAR_FIELD(struct wire_part, workspace, "workspace", KAR_F_STRING),
 	KAR_FIELD_OPT(struct wire_part, passes, has_passes, "passes", KAR_F_INT32),
@@ -98,13 +95,22 @@ static const struct kar_desc part_desc = KAR_DESC("TrainingJobPart", struct wire
 static const struct kar_field spec_fields[] = {
 	KAR_FIELD(struct wire_spec, image, "image", KAR_F_STRING),
 	KAR_FIELD_OPT(struct wire_spec, port, has_port, "port", KAR_F_INT32),
-	NUMBER(struct wire_spec, ports_num, "ports-num", "ports_num", "portsNum"),
-	NUMBER(struct wire_spec, ports_num_for_sparse, "ports-num-for-sparse", "ports_num_for_sparse",
-		"portsNumForSparse"),
+	KAR_FIELD_OPT(struct wire_spec, ports_num.kebab, ports_num.has_kebab, "ports-num", KAR_F_INT32),
+	KAR_FIELD_OPT(struct wire_spec, ports_num.snake, ports_num.has_snake, "ports_num", KAR_F_INT32),
+	KAR_FIELD_OPT(struct wire_spec, ports_num.camel, ports_num.has_camel, "portsNum", KAR_F_INT32),
+	KAR_FIELD_OPT(struct wire_spec, ports_num_for_sparse.kebab, ports_num_for_sparse.has_kebab,
+		"ports-num-for-sparse", KAR_F_INT32),
+	KAR_FIELD_OPT(struct wire_spec, ports_num_for_sparse.snake, ports_num_for_sparse.has_snake,
+		"ports_num_for_sparse", KAR_F_INT32),
+	KAR_FIELD_OPT(struct wire_spec, ports_num_for_sparse.camel, ports_num_for_sparse.has_camel,
+		"portsNumForSparse", KAR_F_INT32),
 	KAR_FIELD_OPT(struct wire_spec, passes, has_passes, "passes", KAR_F_INT32),
-	SPELT(struct wire_spec, host_network, KAR_F_BOOL, "host-network", "host_network", "hostNetwork"),
-	SPELT(struct wire_spec, fault_tolerant, KAR_F_BOOL, "fault-tolerant", "fault_tolerant",
-		"faultTolerant"),
+	KAR_FIELD(struct wire_spec, host_network.kebab, "host-network", KAR_F_BOOL),
+	KAR_FIELD(struct wire_spec, host_network.snake, "host_network", KAR_F_BOOL),
+	KAR_FIELD(struct wire_spec, host_network.camel, "hostNetwork", KAR_F_BOOL),
+	KAR_FIELD(struct wire_spec, fault_tolerant.kebab, "fault-tolerant", KAR_F_BOOL),
+	KAR_FIELD(struct wire_spec, fault_tolerant.snake, "fault_tolerant", KAR_F_BOOL),
+	KAR_FIELD(struct wire_spec, fault_tolerant.camel, "faultTolerant", KAR_F_BOOL),
 	KAR_FIELD(struct wire_spec, suspend, "suspend", KAR_F_BOOL),
 	KAR_FIELD(struct wire_spec, priority_class, "priorityClassName", KAR_F_STRING),
 	KAR_FIELD(struct wire_spec, volumes, "volumes", KAR_F_RAW),

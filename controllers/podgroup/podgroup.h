@@ -29,30 +29,30 @@ struct podgroup_view {
 	const struct kar_podgroup *group;
 	const struct kar_pod **pods; /* members: same namespace, by label or annotation */
 	size_t n_pods;
-	enum podgroup_owner owner;
 	const char *queue; /* in which it is (controllers/cluster/asked.h) */
-	bool bounded; /* its queue says how many of its members start beyond the minimum (controllers/cluster/asked.h) */
 	const char *
 		ignored; /* why what annotations of its members ask for of a topology is not acted upon; NULL: it is, or they ask for nothing */
-	bool moves;      /* its members name another queue, which is not its label yet (cluster/asked.h) */
-	bool of_others;  /* its members are of other controllers: those with our gate are released here */
-	const char *served; /* names of schedulers whose work the manager does; "a,b"; NULL: none */
+	const char *served;       /* names of schedulers whose work the manager does; "a,b"; NULL: none */
+	const char *unit_failing; /* "ns/name" of one of its unit that is being rolled back; NULL: none */
+	const char *
+		release_refused; /* what the API server said of a member that it does not let start; NULL: nothing */
+	kar_time refused_since;   /* wall ms, of .release_refused */
+	kar_time native_interval; /* ms until .native_lost may change */
+	kar_time default_timeout; /* ms; of groups without scheduleTimeoutSeconds */
+	int64_t owner_generation; /* of the workload; 0: none */
+	struct podgroup_told told;
+	enum podgroup_owner owner;
+	bool bounded; /* its queue says how many of its members start beyond the minimum (controllers/cluster/asked.h) */
+	bool moves;     /* its members name another queue, which is not its label yet (cluster/asked.h) */
+	bool of_others; /* its members are of other controllers: those with our gate are released here */
 	bool unplaced; /* nobody places it: it keeps no placement, or the manager does not see all pods on the nodes */
 	bool outdated; /* of others: a node of its plan has no room for its members any more */
 	bool unit_waits; /* it starts with other gangs, and one of them has no plan yet (controllers/cluster/unit.h) */
-	const char *unit_failing; /* "ns/name" of one of them that is being rolled back; NULL: none */
-	const char *
-		release_refused; /* what the API server said of a member that it does not let start; NULL: nothing */
-	kar_time refused_since; /* wall ms, of .release_refused */
 	bool mark_refused; /* the API server has refused the condition DisruptionTarget: pods are deleted without it */
-	bool non_strict;          /* a member without room fails the attempt only when its time is over */
-	bool direct;              /* the pods of the workload are created bound (api/pod/pod_direct.h) */
-	kar_time native_interval; /* ms until .native_lost may change */
+	bool non_strict; /* a member without room fails the attempt only when its time is over */
+	bool direct;     /* the pods of the workload are created bound (api/pod/pod_direct.h) */
 	bool native_lost; /* the cluster has no PodGroups of its own (any more), if the group is to start with one */
-	bool raised;              /* the workload runs on with the minimum that it had before an edit */
-	int64_t owner_generation; /* of the workload; 0: none */
-	kar_time default_timeout; /* ms; of groups without scheduleTimeoutSeconds */
-	struct podgroup_told told;
+	bool raised; /* the workload runs on with the minimum that it had before an edit */
 };
 
 /*

@@ -379,6 +379,16 @@ static void check_objects(struct gathering *m, bool started)
 	}
 }
 
+/* The first @need members that could have a node; if they are bound by us the others as well. */
+static void start_with(struct gathering *m, const struct queue_gang *out, int64_t need)
+{
+	if (need > 0 && (size_t)need < m->unbound.n)
+		pass_over_impossible(m);
+	add_unseated(m, 0, need > 0 ? (size_t)need : 0);
+	if (out->direct)
+		add_unseated(m, (size_t)need, m->unbound.n);
+}
+
 /* What it lacks, or must start with; NULL: nothing is placed. @holds: room is held for members to come. */
 static struct queue_gang *gang_of(struct gathering *m, struct queue_gang *out, bool started, bool admitted,
 	bool holds)
@@ -409,11 +419,7 @@ static struct queue_gang *gang_of(struct gathering *m, struct queue_gang *out, b
 		return wait_for_members(m, out);
 	if (need > (int64_t)m->unbound.n || (need > 0 && expects_more(m, started)))
 		return started ? leave_alone(m) : NULL; /* who has come before the others holds nothing yet */
-	if (need > 0 && (size_t)need < m->unbound.n)
-		pass_over_impossible(m);
-	add_unseated(m, 0, need > 0 ? (size_t)need : 0);
-	if (out->direct)
-		add_unseated(m, (size_t)need, m->unbound.n);
+	start_with(m, out, need);
 	if (!started || holds)
 		m->in->hold = hold(m);
 	return out;
@@ -454,11 +460,6 @@ static void add_late(struct gathering *m, size_t from)
 	}
 }
 
-static int32_t least(int64_t a, int64_t b)
-{
-	return (int32_t)kar_clamp(a < b ? a : b, 0, INT32_MAX);
-}
-
 static void finish(struct gathering *m, const struct queue_gang *out)
 {
 	struct kar_queue_group *in = m->in;
@@ -470,7 +471,7 @@ static void finish(struct gathering *m, const struct queue_gang *out)
 		m->p->groups[m->in - m->p->in].late = queue_note_late(m, &held);
 	add_late(m, held);
 	left = queue_runs_pods(&m->runs);
-	min = least(queue_minimum_left(m) - have, left);
+	min = (int32_t)kar_clamp(queue_minimum_left(m) - have, 0, left);
 
 	for (size_t i = 0; i < m->leaving.n; i++) {
 		const struct kar_pod *pod = m->leaving.items[i];

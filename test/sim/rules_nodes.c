@@ -279,6 +279,13 @@ static int64_t admitted_generation(const struct sim_value *group)
 	return sim_get_int(group, 0, "status", "admittedGeneration");
 }
 
+/* Its job was edited, or refused, before it had a pod. */
+static bool is_taken_back(const struct sim_change *c)
+{
+	return admitted_generation(c->old) && !admitted_generation(c->new) && model_is_admitted(c->old) &&
+		!model_is_admitted(c->new);
+}
+
 /* Its job was edited after it was admitted, and had no pods, as far as the manager knew. */
 static bool is_admitted_anew(const struct sim_change *c)
 {
@@ -331,6 +338,8 @@ static int failures_after(const struct sim_change *c, enum kar_pg_state was, enu
 
 	if (was == is)
 		return failures;
+	if (is == KAR_PG_STATE_WAITING && is_taken_back(c))
+		return number(c->new, "failures") ? failures : 0;
 	if (was == KAR_PG_STATE_SATISFIED && is == KAR_PG_STATE_NONE && !number(c->new, "failures"))
 		return 0; /* its admission was withdrawn */
 	if (is == KAR_PG_STATE_NONE &&
@@ -353,7 +362,7 @@ static unsigned entered_if_direct(const struct write *w, enum kar_pg_state is)
 	/* A new group of a job that runs: it has started. */
 	if (is == KAR_PG_STATE_SATISFIED && job && rules_is_direct(job) && !TAILQ_EMPTY(&w->job->pods))
 		return FROM(NONE);
-	if (is != KAR_PG_STATE_WAITING || (job && !edited && !rules_is_direct(job)))
+	if (is != KAR_PG_STATE_WAITING || (job && !edited && !rules_is_direct(job) && !is_taken_back(w->c)))
 		return 0;
 	return FROM(NONE) | FROM(PLACED) | FROM(UNPLACED) | FROM(SATISFIED);
 }
