@@ -99,7 +99,7 @@ starting_with() { # REGEX: the files whose first line matches
 }
 
 clang_format() { kar_files '*.c' '*.h' | xargs clang-format --dry-run -Werror; }
-clang_tidy() { kar_files 'common/*.c' 'api/*.c' 'controllers/*.c' 'sim/*.c' ':!sim/test' | xargs hack/tidy build-clang; }
+clang_tidy() { kar_files 'common/*.c' 'api/*.c' 'controllers/*.c' 'kubectl-qj/*.c' 'sim/*.c' ':!sim/test' | xargs hack/tidy build-clang; }
 cpp_check() { # two checks see errors where there are none; -Wmaybe-uninitialized, -Wdangling-pointer and valgrind do it better
 	local bsd # where the header of libbsd is differs between distributions
 	bsd=$(echo '#include <bsd/sys/queue.h>' | cc -M -x c - | grep -o '/[^ ]*/bsd/sys' | sort -u)
@@ -108,7 +108,7 @@ cpp_check() { # two checks see errors where there are none; -Wmaybe-uninitialize
 		-j "$(nproc)" -I . -D_GNU_SOURCE -D__linux__ \
 		--include="$bsd/queue.h" --include="$bsd/tree.h" --suppress='*:/usr/include/*' \
 		--suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches --suppress=uninitvar --suppress=ctuuninitvar --suppress=autoVariables \
-		-i sim/test common api controllers sim test/sim
+		-i sim/test common api controllers kubectl-qj sim test/sim
 }
 shell_check() { starting_with '^#!.*bash|^# shellcheck shell' | xargs shellcheck; }
 python_syntax() {

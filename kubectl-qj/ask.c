@@ -1,0 +1,153 @@
+/* Requests, one at a time: asked, repeated while the server is busy, read. */
+#include "kubectl-qj/qj.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/str.h"
+#include "common/codec/json.h"
+#include "common/kube/client_http.h"
+#include "common/loop/clock.h"
+#include "common/loop/loop.h"
+#include "common/net/http.h"
+
+enum { TRIES = 4, PAGE = 500, MAX_ANSWER = 64 << 20 /* bytes */ };
+
+static const kar_time PAUSE = 500; /* ms, before the next try, unless the server says more */
+
+int qj_open(struct qj *q, struct kar_err *err)
+{
+	const struct kar_client_http_options o = { .user_agent = "kubectl-qj/" KAR_VERSION };
+
+	if (kar_kubeconfig_load(&q->arena, &q->o.cluster, &q->kubeconfig, err) || kar_http_global_init(err))
+		return -1;
+	q->loop = kar_loop_new();
+	q->answer.cap = MAX_ANSWER;
+	q->client = kar_client_http_new(q->loop, &q->kubeconfig, &o, err);
+	q->ns = q->o.all ? "" : q->o.ns ? q->o.ns : q->kubeconfig.ns;
+	q->now = kar_clock_wall();
+	return q->client ? 0 : -1;
+}
+
+void qj_close(struct qj *q)
+{
+	kar_client_free(q->client);
+	kar_loop_free(q->loop);
+	kar_buf_release(&q->answer);
+	kar_arena_wipe(&q->arena);
+	kar_http_global_cleanup();
+}
+
+static int collect(void *arg, const char *bytes, size_t n)
+{
+	struct qj *q = arg;
+
+	kar_buf_append(&q->answer, bytes, n);
+	return q->answer.overflow ? -1 : 0;
+}
+
+static void done(void *arg, const struct kar_answer *answer, const struct kar_err *err)
+{
+	struct qj *q = arg;
+
+	q->err = err ? *err : (struct kar_err){ 0 };
+	if (answer && answer->body.n)
+		kar_buf_append(&q->answer, answer->body.p, answer->body.n);
+	kar_loop_stop(q->loop);
+}
+
+static void wake(void *arg)
+{
+	kar_loop_stop(arg);
+}
+
+static void pause_for(struct qj *q, kar_time ms)
+{
+	struct kar_timer *t = kar_timer_new(q->loop, wake, q->loop);
+
+	kar_timer_start(t, ms);
+	kar_loop_run(q->loop);
+	kar_timer_free(t);
+}
+
+int qj_ask(struct qj *q, struct kar_request r)
+{
+	r.on_done = done;
+	r.on_data = r.verb == KAR_LIST ? collect : NULL;
+	r.arg = q;
+	for (int i = 0; i < TRIES; i++) {
+		if (i)
+			pause_for(q, q->err.retry_after > PAUSE ? q->err.retry_after : PAUSE);
+		kar_buf_clear(&q->answer);
+		kar_client_start(q->client, &r);
+		kar_loop_run(q->loop);
+		if (q->err.what != KAR_RETRY)
+			break;
+	}
+	return q->err.what ? -1 : 0;
+}
+
+int qj_fail(const struct qj *q)
+{
+	if (q->err.http)
+		fprintf(stderr, "Error from server (%s): %s\n", q->err.reason[0] ? q->err.reason : "Unknown",
+			q->err.msg);
+	else
+		fprintf(stderr, "error: %s\n", q->err.msg);
+	return 1;
+}
+
+/* --- lists ------------------------------------------------------------------------------------------ */
+
+struct list_meta {
+	const char *next;
+};
+static const struct kar_field meta_fields[] = { KAR_FIELD(struct list_meta, next, "continue", KAR_F_STRING) };
+static const struct kar_desc meta_desc = KAR_DESC("metadata", struct list_meta, meta_fields);
+
+struct list {
+	struct list_meta meta;
+	struct kar_array items;
+};
+
+static int read_page(struct qj *q, const struct kar_desc *item, struct list *out)
+{
+	const struct kar_field fields[] = {
+		KAR_FIELD_SUB(struct list, meta, "metadata", KAR_F_OBJECT, &meta_desc),
+		KAR_FIELD_SUB(struct list, items, "items", KAR_F_ARRAY, item),
+	};
+	const struct kar_desc desc = KAR_DESC("list", struct list, fields);
+	const struct kar_limits limits = { .document = MAX_ANSWER, .elements = 4000000 };
+
+	return kar_json_decode(&q->arena, &desc, &limits, q->answer.p, q->answer.n, out, &q->err);
+}
+
+int qj_list(struct qj *q, const struct qj_query *query, qj_page_fn *page, void *arg)
+{
+	const char *next = NULL;
+
+	do {
+		struct kar_request r = kar_client_list(query->res, query->ns);
+		struct list l = { 0 };
+
+		r.lane = KAR_LANE_LISTS;
+		r.label_selector = query->labels;
+		r.field_selector = query->fields;
+		r.limit = PAGE;
+		r.continue_token = next;
+		if (qj_ask(q, r) || read_page(q, query->item, &l))
+			return -1;
+		if (page(arg, &l.items))
+			return 0;
+		next = l.meta.next;
+	} while (kar_has_text(next));
+	return 0;
+}
+
+int qj_get(struct qj *q, const struct kar_resource *res, const char *ns, const char *name,
+	const struct kar_desc *desc, void *out)
+{
+	if (qj_ask(q, kar_client_get(res, ns, name)))
+		return -1;
+	return kar_json_decode(&q->arena, desc, NULL, q->answer.p, q->answer.n, out, &q->err);
+}

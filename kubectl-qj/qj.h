@@ -1,0 +1,233 @@
+/*
+ * qj - what the files of the kubectl plug-in share. Internal to this folder.
+ *
+ *   options.c  the command line      ask.c   requests, one at a time      table.c  what is printed in columns
+ *   read.c     objects, as far as commands show them
+ *   list.c why.c queues.c tree.c     what commands show                   act.c    commands that change a job
+ *
+ * The plug-in has the rights of the user's kubeconfig and no others. What a user may not read is shown as "-". Text from the cluster is printed without
+ * control characters (table.c). All memory is in one arena that lives as long as the process.
+ */
+#ifndef KAR_KUBECTL_QJ_H
+#define KAR_KUBECTL_QJ_H
+
+#include <stdio.h>
+
+#include "common/base/base.h"
+#include "common/base/buf.h"
+#include "common/base/err.h"
+#include "common/base/mem.h"
+#include "common/codec/decode.h"
+#include "common/kube/client.h"
+#include "common/kube/kubeconfig.h"
+
+enum qj_output { QJ_TABLE, QJ_WIDE, QJ_JSON, QJ_NAME };
+
+struct qj_options {
+	struct kar_kubeconfig_options cluster;
+	const char *command; /* the first word; NULL: none */
+	const char **args;   /* the words behind it */
+	int n_args;
+	const char *ns;              /* -n; NULL: that of the context */
+	bool all;                    /* -A */
+	const char *labels, *fields; /* -l, --field-selector; NULL: none */
+	enum qj_output output;
+	bool dry_run;     /* --dry-run=server */
+	const char *task; /* --task; NULL: the only one */
+	bool help, version;
+};
+
+struct qj {
+	struct kar_arena arena;
+	struct qj_options o;
+	struct kar_kubeconfig kubeconfig;
+	struct kar_loop *loop;
+	struct kar_client *client;
+	struct kar_buf answer; /* of the last request */
+	struct kar_err err;    /* of the last request; .what KAR_OK: it succeeded */
+	const char *ns;        /* in which the command works; "" : in all */
+	FILE *out;             /* where the answer goes */
+	kar_time now;          /* wall ms */
+	bool terminal;         /* output goes to one */
+	bool colour;
+	int width; /* columns of the terminal */
+};
+
+/* --- options.c */
+
+/* Reads the command line; the strings are borrowed. */
+int qj_options_read(struct qj_options *o, int argc, char **argv, struct kar_arena *a,
+	struct kar_err *err) KAR_NONNULL;
+void qj_print_help(void);
+
+/* --- ask.c */
+
+/* Loads the kubeconfig and makes the client. */
+int qj_open(struct qj *q, struct kar_err *err) KAR_NONNULL;
+void qj_close(struct qj *q) KAR_NONNULL;
+/* Asks, and waits for the answer; a busy server is asked again. 0: .answer has the body; -1: .err says why not. */
+int qj_ask(struct qj *q, struct kar_request r) KAR_NONNULL;
+/* Prints .err, as kubectl does. Returns the exit status. */
+int qj_fail(const struct qj *q) KAR_NONNULL;
+
+/* A page of a list has come: @items is an array of structs of the table that was asked for. -1: enough. */
+typedef int qj_page_fn(void *arg, const struct kar_array *items);
+struct qj_query {
+	const struct kar_resource *res;
+	const struct kar_desc *item; /* the table of one */
+	const char *ns;              /* "": everywhere */
+	const char *labels, *fields; /* selectors; NULL: none */
+};
+/* All objects that are asked for, page by page. -1: .err says why not. */
+int qj_list(struct qj *q, const struct qj_query *query, qj_page_fn *page, void *arg) KAR_NONNULL;
+/* One object into @out, a struct of @desc. -1: .err says why not; KAR_NOTFOUND is one reason. */
+int qj_get(struct qj *q, const struct kar_resource *res, const char *ns, const char *name,
+	const struct kar_desc *desc, void *out) KAR_NONNULL;
+
+/* --- table.c */
+
+enum { QJ_COLUMNS = 16 };
+
+/* Rows in columns that are as wide as their widest cell so far. Piped, columns are parted by tabs. */
+struct qj_table {
+	struct qj *q;
+	const char *const *heads; /* ends with NULL */
+	int n;                    /* columns */
+	int width[QJ_COLUMNS];    /* so far, in characters */
+	const char **cells;       /* of the rows that are not printed yet */
+	size_t n_cells;
+	bool begun;
+};
+
+struct qj_table qj_table_begin(struct qj *q, const char *const *heads) KAR_NONNULL;
+/* The next cell of the row. @text is copied without control characters; "" is shown as "-". */
+void qj_cell(struct qj_table *t, const char *fmt, ...) KAR_PRINTF(2, 3);
+/* Prints the rows that are complete. */
+void qj_table_flush(struct qj_table *t) KAR_NONNULL;
+/* Text of the cluster as it may be printed: control characters are gone; in the arena. */
+const char *qj_clean(struct qj *q, const char *text) KAR_NONNULL KAR_RETNN;
+/* "12m", "3d4h"; as kubectl shows ages; in the arena. @ms < 0 counts as 0. */
+const char *qj_age(struct qj *q, kar_time ms) KAR_NONNULL KAR_RETNN;
+/* "[####------]" of @width characters between the brackets; in the arena. */
+const char *qj_bar(struct qj *q, double part, int width) KAR_NONNULL KAR_RETNN;
+
+/* --- read.c */
+
+struct qj_condition {
+	const char *type, *status, *reason, *message;
+	kar_time since;
+};
+
+struct qj_task {
+	const char *name;
+	int32_t replicas;
+	int32_t desired, running, succeeded, failed, pending; /* of its status */
+};
+
+struct qj_job_spec {
+	const char *queue;
+	bool suspend;
+	struct kar_array tasks; /* struct qj_task: .name and .replicas */
+};
+struct qj_job_status {
+	const char *phase, *reason, *message, *queue;
+	int32_t position, desired, running, succeeded, failed, restarts, min_available, incarnation;
+	kar_time start, completion;
+	struct kar_array tasks;      /* struct qj_task */
+	struct kar_array conditions; /* struct qj_condition */
+};
+struct qj_job {
+	struct kar_wire_meta meta;
+	struct qj_job_spec spec;
+	struct qj_job_status status;
+};
+extern const struct kar_desc qj_job_desc;
+extern const struct kar_resource qj_jobs;
+
+struct qj_group_spec {
+	int32_t min_member;
+	const char *queue;
+};
+struct qj_group_status {
+	const char *phase, *admitted_queue;
+	int32_t position, members, running, scheduled, evictions;
+	kar_time estimated_start, waiting_since;
+	int64_t waited_seconds;
+	struct kar_array conditions;
+};
+struct qj_group {
+	struct kar_wire_meta meta;
+	struct qj_group_spec spec;
+	struct qj_group_status status;
+};
+extern const struct kar_desc qj_group_desc;
+extern const struct kar_resource qj_groups;
+
+struct qj_queue_spec {
+	const char *parent;
+	int32_t weight, max_jobs;
+	struct kar_array deserved, guarantee, capability; /* struct kar_pair */
+};
+struct qj_queue_status {
+	const char *state, *parent;
+	int32_t pending, inqueue, running;
+	struct kar_array allocated, entitled; /* struct kar_pair */
+	struct kar_array conditions;
+};
+struct qj_queue {
+	struct kar_wire_meta meta;
+	struct qj_queue_spec spec;
+	struct qj_queue_status status;
+};
+extern const struct kar_desc qj_queue_desc;
+extern const struct kar_resource qj_queues;
+
+struct qj_container_end {
+	const char *reason;
+	int32_t exit_code;
+};
+struct qj_container_state {
+	struct qj_container_end terminated, waiting;
+};
+struct qj_container {
+	const char *name;
+	bool ready;
+	int32_t restarts;
+	struct qj_container_state state;
+};
+struct qj_pod_spec {
+	const char *node;
+};
+struct qj_pod_status {
+	const char *phase, *reason, *message;
+	struct kar_array containers; /* struct qj_container */
+};
+struct qj_pod {
+	struct kar_wire_meta meta;
+	struct qj_pod_spec spec;
+	struct qj_pod_status status;
+};
+extern const struct kar_desc qj_pod_desc;
+extern const struct kar_resource qj_pods;
+
+const struct qj_condition *qj_condition_of(const struct kar_array *conditions, const char *type) KAR_NONNULL;
+/* Pods that it asks for in all. */
+int64_t qj_job_replicas(const struct qj_job *j) KAR_NONNULL;
+/* The queue in force: that of the status, else that of the spec, else "default". */
+const char *qj_job_queue(const struct qj_job *j) KAR_NONNULL KAR_RETNN;
+
+/* --- commands: each returns the exit status */
+
+typedef int qj_command_fn(struct qj *q);
+int qj_cmd_list(struct qj *q) KAR_NONNULL;
+int qj_cmd_why(struct qj *q) KAR_NONNULL;
+int qj_cmd_queues(struct qj *q) KAR_NONNULL;
+int qj_cmd_tree(struct qj *q) KAR_NONNULL;
+int qj_cmd_suspend(struct qj *q) KAR_NONNULL;
+int qj_cmd_resume(struct qj *q) KAR_NONNULL;
+int qj_cmd_restart(struct qj *q) KAR_NONNULL;
+int qj_cmd_scale(struct qj *q) KAR_NONNULL;
+int qj_cmd_cancel(struct qj *q) KAR_NONNULL;
+int qj_cmd_move(struct qj *q) KAR_NONNULL;
+
+#endif

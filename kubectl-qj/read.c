@@ -1,0 +1,199 @@
+/* Objects of the cluster, as far as commands show them. */
+#include "kubectl-qj/qj.h"
+
+#include "api/names.h"
+#include "common/base/str.h"
+
+static const struct kar_field condition_fields[] = {
+	KAR_FIELD(struct qj_condition, type, "type", KAR_F_STRING),
+	KAR_FIELD(struct qj_condition, status, "status", KAR_F_STRING),
+	KAR_FIELD(struct qj_condition, reason, "reason", KAR_F_STRING),
+	KAR_FIELD(struct qj_condition, message, "message", KAR_F_STRING),
+	KAR_FIELD_TIME(struct qj_condition, since, "lastTransitionTime", 0),
+};
+static const struct kar_desc condition_desc = KAR_DESC("condition", struct qj_condition, condition_fields);
+
+static const struct kar_field task_fields[] = {
+	KAR_FIELD(struct qj_task, name, "name", KAR_F_STRING),
+	KAR_FIELD(struct qj_task, replicas, "replicas", KAR_F_INT32),
+	KAR_FIELD(struct qj_task, desired, "desired", KAR_F_INT32),
+	KAR_FIELD(struct qj_task, running, "running", KAR_F_INT32),
+	KAR_FIELD(struct qj_task, succeeded, "succeeded", KAR_F_INT32),
+	KAR_FIELD(struct qj_task, failed, "failed", KAR_F_INT32),
+	KAR_FIELD(struct qj_task, pending, "pending", KAR_F_INT32),
+};
+static const struct kar_desc task_desc = KAR_DESC("task", struct qj_task, task_fields);
+
+/* --- QueueJob --------------------------------------------------------------------------------------- */
+
+static const struct kar_field job_spec_fields[] = {
+	KAR_FIELD(struct qj_job_spec, queue, "queue", KAR_F_STRING),
+	KAR_FIELD(struct qj_job_spec, suspend, "suspend", KAR_F_BOOL),
+	KAR_FIELD_SUB(struct qj_job_spec, tasks, "taskSpecs", KAR_F_ARRAY, &task_desc),
+};
+static const struct kar_desc job_spec_desc = KAR_DESC("spec", struct qj_job_spec, job_spec_fields);
+
+static const struct kar_field job_status_fields[] = {
+	KAR_FIELD(struct qj_job_status, phase, "phase", KAR_F_STRING),
+	KAR_FIELD(struct qj_job_status, reason, "reason", KAR_F_STRING),
+	KAR_FIELD(struct qj_job_status, message, "message", KAR_F_STRING),
+	KAR_FIELD(struct qj_job_status, queue, "queue", KAR_F_STRING),
+	KAR_FIELD(struct qj_job_status, position, "position", KAR_F_INT32),
+	KAR_FIELD(struct qj_job_status, desired, "desired", KAR_F_INT32),
+	KAR_FIELD(struct qj_job_status, running, "running", KAR_F_INT32),
+	KAR_FIELD(struct qj_job_status, succeeded, "succeeded", KAR_F_INT32),
+	KAR_FIELD(struct qj_job_status, failed, "failed", KAR_F_INT32),
+	KAR_FIELD(struct qj_job_status, restarts, "restarts", KAR_F_INT32),
+	KAR_FIELD(struct qj_job_status, min_available, "minAvailable", KAR_F_INT32),
+	KAR_FIELD(struct qj_job_status, incarnation, "incarnation", KAR_F_INT32),
+	KAR_FIELD_TIME(struct qj_job_status, start, "startTime", 0),
+	KAR_FIELD_TIME(struct qj_job_status, completion, "completionTime", 0),
+	KAR_FIELD_SUB(struct qj_job_status, tasks, "tasks", KAR_F_ARRAY, &task_desc),
+	KAR_FIELD_SUB(struct qj_job_status, conditions, "conditions", KAR_F_ARRAY, &condition_desc),
+};
+static const struct kar_desc job_status_desc = KAR_DESC("status", struct qj_job_status, job_status_fields);
+
+static const struct kar_field qj_job_fields[] = {
+	KAR_FIELD_SUB(struct qj_job, meta, "metadata", KAR_F_OBJECT, &kar_wire_meta_desc),
+	KAR_FIELD_SUB(struct qj_job, spec, "spec", KAR_F_OBJECT, &job_spec_desc),
+	KAR_FIELD_SUB(struct qj_job, status, "status", KAR_F_OBJECT, &job_status_desc),
+};
+const struct kar_desc qj_job_desc = KAR_DESC("QueueJob", struct qj_job, qj_job_fields);
+
+/* --- PodGroup --------------------------------------------------------------------------------------- */
+
+static const struct kar_field group_spec_fields[] = {
+	KAR_FIELD(struct qj_group_spec, min_member, "minMember", KAR_F_INT32),
+	KAR_FIELD(struct qj_group_spec, queue, "queue", KAR_F_STRING),
+};
+static const struct kar_desc group_spec_desc = KAR_DESC("spec", struct qj_group_spec, group_spec_fields);
+
+static const struct kar_field group_status_fields[] = {
+	KAR_FIELD(struct qj_group_status, phase, "phase", KAR_F_STRING),
+	KAR_FIELD(struct qj_group_status, admitted_queue, "admittedQueue", KAR_F_STRING),
+	KAR_FIELD(struct qj_group_status, position, "position", KAR_F_INT32),
+	KAR_FIELD(struct qj_group_status, members, "members", KAR_F_INT32),
+	KAR_FIELD(struct qj_group_status, running, "running", KAR_F_INT32),
+	KAR_FIELD(struct qj_group_status, scheduled, "scheduled", KAR_F_INT32),
+	KAR_FIELD(struct qj_group_status, evictions, "evictions", KAR_F_INT32),
+	KAR_FIELD_TIME(struct qj_group_status, estimated_start, "estimatedStart", 0),
+	KAR_FIELD_TIME(struct qj_group_status, waiting_since, "waitingSince", 0),
+	KAR_FIELD(struct qj_group_status, waited_seconds, "waitedSeconds", KAR_F_INT64),
+	KAR_FIELD_SUB(struct qj_group_status, conditions, "conditions", KAR_F_ARRAY, &condition_desc),
+};
+static const struct kar_desc group_status_desc =
+	KAR_DESC("status", struct qj_group_status, group_status_fields);
+
+static const struct kar_field qj_group_fields[] = {
+	KAR_FIELD_SUB(struct qj_group, meta, "metadata", KAR_F_OBJECT, &kar_wire_meta_desc),
+	KAR_FIELD_SUB(struct qj_group, spec, "spec", KAR_F_OBJECT, &group_spec_desc),
+	KAR_FIELD_SUB(struct qj_group, status, "status", KAR_F_OBJECT, &group_status_desc),
+};
+const struct kar_desc qj_group_desc = KAR_DESC("PodGroup", struct qj_group, qj_group_fields);
+
+/* --- Queue ------------------------------------------------------------------------------------------ */
+
+static const struct kar_field queue_spec_fields[] = {
+	KAR_FIELD(struct qj_queue_spec, parent, "parent", KAR_F_STRING),
+	KAR_FIELD(struct qj_queue_spec, weight, "weight", KAR_F_INT32),
+	KAR_FIELD(struct qj_queue_spec, max_jobs, "maxJobs", KAR_F_INT32),
+	KAR_FIELD(struct qj_queue_spec, deserved, "deserved", KAR_F_MAP),
+	KAR_FIELD(struct qj_queue_spec, guarantee, "guarantee", KAR_F_MAP),
+	KAR_FIELD(struct qj_queue_spec, capability, "capability", KAR_F_MAP),
+};
+static const struct kar_desc queue_spec_desc = KAR_DESC("spec", struct qj_queue_spec, queue_spec_fields);
+
+static const struct kar_field queue_status_fields[] = {
+	KAR_FIELD(struct qj_queue_status, state, "state", KAR_F_STRING),
+	KAR_FIELD(struct qj_queue_status, parent, "parent", KAR_F_STRING),
+	KAR_FIELD(struct qj_queue_status, pending, "pending", KAR_F_INT32),
+	KAR_FIELD(struct qj_queue_status, inqueue, "inqueue", KAR_F_INT32),
+	KAR_FIELD(struct qj_queue_status, running, "running", KAR_F_INT32),
+	KAR_FIELD(struct qj_queue_status, allocated, "allocated", KAR_F_MAP),
+	KAR_FIELD(struct qj_queue_status, entitled, "entitled", KAR_F_MAP),
+	KAR_FIELD_SUB(struct qj_queue_status, conditions, "conditions", KAR_F_ARRAY, &condition_desc),
+};
+static const struct kar_desc queue_status_desc =
+	KAR_DESC("status", struct qj_queue_status, queue_status_fields);
+
+static const struct kar_field qj_queue_fields[] = {
+	KAR_FIELD_SUB(struct qj_queue, meta, "metadata", KAR_F_OBJECT, &kar_wire_meta_desc),
+	KAR_FIELD_SUB(struct qj_queue, spec, "spec", KAR_F_OBJECT, &queue_spec_desc),
+	KAR_FIELD_SUB(struct qj_queue, status, "status", KAR_F_OBJECT, &queue_status_desc),
+};
+const struct kar_desc qj_queue_desc = KAR_DESC("Queue", struct qj_queue, qj_queue_fields);
+
+/* --- Pod -------------------------------------------------------------------------------------------- */
+
+static const struct kar_field end_fields[] = {
+	KAR_FIELD(struct qj_container_end, reason, "reason", KAR_F_STRING),
+	KAR_FIELD(struct qj_container_end, exit_code, "exitCode", KAR_F_INT32),
+};
+static const struct kar_desc end_desc = KAR_DESC("state", struct qj_container_end, end_fields);
+
+static const struct kar_field state_fields[] = {
+	KAR_FIELD_SUB(struct qj_container_state, terminated, "terminated", KAR_F_OBJECT, &end_desc),
+	KAR_FIELD_SUB(struct qj_container_state, waiting, "waiting", KAR_F_OBJECT, &end_desc),
+};
+static const struct kar_desc state_desc = KAR_DESC("state", struct qj_container_state, state_fields);
+
+static const struct kar_field container_fields[] = {
+	KAR_FIELD(struct qj_container, name, "name", KAR_F_STRING),
+	KAR_FIELD(struct qj_container, ready, "ready", KAR_F_BOOL),
+	KAR_FIELD(struct qj_container, restarts, "restartCount", KAR_F_INT32),
+	KAR_FIELD_SUB(struct qj_container, state, "state", KAR_F_OBJECT, &state_desc),
+};
+static const struct kar_desc container_desc = KAR_DESC("container", struct qj_container, container_fields);
+
+static const struct kar_field pod_spec_fields[] = {
+	KAR_FIELD(struct qj_pod_spec, node, "nodeName", KAR_F_STRING),
+};
+static const struct kar_desc pod_spec_desc = KAR_DESC("spec", struct qj_pod_spec, pod_spec_fields);
+
+static const struct kar_field pod_status_fields[] = {
+	KAR_FIELD(struct qj_pod_status, phase, "phase", KAR_F_STRING),
+	KAR_FIELD(struct qj_pod_status, reason, "reason", KAR_F_STRING),
+	KAR_FIELD(struct qj_pod_status, message, "message", KAR_F_STRING),
+	KAR_FIELD_SUB(struct qj_pod_status, containers, "containerStatuses", KAR_F_ARRAY, &container_desc),
+};
+static const struct kar_desc pod_status_desc = KAR_DESC("status", struct qj_pod_status, pod_status_fields);
+
+static const struct kar_field qj_pod_fields[] = {
+	KAR_FIELD_SUB(struct qj_pod, meta, "metadata", KAR_F_OBJECT, &kar_wire_meta_desc),
+	KAR_FIELD_SUB(struct qj_pod, spec, "spec", KAR_F_OBJECT, &pod_spec_desc),
+	KAR_FIELD_SUB(struct qj_pod, status, "status", KAR_F_OBJECT, &pod_status_desc),
+};
+const struct kar_desc qj_pod_desc = KAR_DESC("Pod", struct qj_pod, qj_pod_fields);
+
+const struct kar_resource qj_jobs = { "kube-arbitrator.io", "v1alpha1", "queuejobs", "QueueJob", true },
+			  qj_groups = { "scheduling.x-k8s.io", "v1alpha1", "podgroups", "PodGroup", true },
+			  qj_queues = { "kube-arbitrator.io", "v1alpha1", "queues", "Queue", false },
+			  qj_pods = { "", "v1", "pods", "Pod", true };
+
+const struct qj_condition *qj_condition_of(const struct kar_array *conditions, const char *type)
+{
+	const struct qj_condition *c = conditions->items;
+
+	for (size_t i = 0; i < conditions->n; i++) {
+		if (kar_streq(c[i].type, type))
+			return &c[i];
+	}
+	return NULL;
+}
+
+int64_t qj_job_replicas(const struct qj_job *j)
+{
+	const struct qj_task *t = j->spec.tasks.items;
+	int64_t n = 0;
+
+	for (size_t i = 0; i < j->spec.tasks.n; i++)
+		n += t[i].replicas;
+	return n;
+}
+
+const char *qj_job_queue(const struct qj_job *j)
+{
+	return kar_has_text(j->status.queue)  ? j->status.queue
+		: kar_has_text(j->spec.queue) ? j->spec.queue
+					      : KAR_DEFAULT_QUEUE;
+}

@@ -1,0 +1,187 @@
+/* What is printed in columns, and how text of the cluster, ages and shares are written. */
+#include "kubectl-qj/qj.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/str.h"
+
+/* Characters, not bytes: what continues one in UTF-8 is not counted. */
+static int length(const char *text)
+{
+	int n = 0;
+
+	for (; *text; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
+}
+
+const char *qj_clean(struct qj *q, const char *text)
+{
+	size_t n = strlen(text);
+	char *copy = kar_arena_alloc(&q->arena, n + 1, 1);
+	char *to = copy;
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if (c == 0xc2 && (unsigned char)text[i + 1] < 0xa0) { /* U+0080 to U+009F are controls, too */
+			i++;
+			*to++ = ' ';
+		} else {
+			*to++ = c < ' ' || c == 0x7f ? ' ' : text[i];
+		}
+	}
+	*to = '\0';
+	return copy;
+}
+
+const char *qj_age(struct qj *q, kar_time ms)
+{
+	int64_t s = ms > 0 ? ms / KAR_SECOND : 0, m = s / 60, h = m / 60, d = h / 24;
+	struct kar_arena *a = &q->arena;
+
+	if (m < 2)
+		return kar_arena_printf(a, "%ds", (int)s);
+	if (m < 10)
+		return s % 60 ? kar_arena_printf(a, "%dm%ds", (int)m, (int)(s % 60))
+			      : kar_arena_printf(a, "%dm", (int)m);
+	if (h < 3)
+		return kar_arena_printf(a, "%dm", (int)m);
+	if (h < 8)
+		return m % 60 ? kar_arena_printf(a, "%dh%dm", (int)h, (int)(m % 60))
+			      : kar_arena_printf(a, "%dh", (int)h);
+	if (d < 2)
+		return kar_arena_printf(a, "%dh", (int)h);
+	if (d < 8)
+		return h % 24 ? kar_arena_printf(a, "%dd%dh", (int)d, (int)(h % 24))
+			      : kar_arena_printf(a, "%dd", (int)d);
+	return kar_arena_printf(a, "%lldd", (long long)d);
+}
+
+const char *qj_bar(struct qj *q, double part, int width)
+{
+	int full = part <= 0 ? 0 : part >= 1 ? width : (int)(part * width + 0.5);
+	char *bar = kar_arena_alloc(&q->arena, (size_t)width + 3, 1);
+
+	bar[0] = '[';
+	memset(bar + 1, '#', (size_t)full);
+	memset(bar + 1 + full, '-', (size_t)(width - full));
+	bar[width + 1] = ']';
+	bar[width + 2] = '\0';
+	return bar;
+}
+
+/* --- columns ---------------------------------------------------------------------------------------- */
+
+struct qj_table qj_table_begin(struct qj *q, const char *const *heads)
+{
+	struct qj_table t = { .q = q, .heads = heads };
+
+	while (heads[t.n]) {
+		assert(t.n < QJ_COLUMNS);
+		t.width[t.n] = length(heads[t.n]);
+		t.n++;
+	}
+	return t;
+}
+
+void qj_cell(struct qj_table *t, const char *fmt, ...)
+{
+	const char *text;
+	char *raw;
+	va_list args;
+
+	va_start(args, fmt);
+	if (vasprintf(&raw, fmt, args) < 0)
+		abort();
+	va_end(args);
+	text = raw[0] ? qj_clean(t->q, raw) : "-";
+	free(raw);
+	t->cells = kar_arena_grow(&t->q->arena, t->cells, t->n_cells, sizeof(*t->cells));
+	t->cells[t->n_cells++] = text;
+}
+
+/* How many bytes of @text are its first @n characters. */
+static int bytes_of(const char *text, int n)
+{
+	const char *at = text;
+
+	for (; *at && n >= 0; at++) {
+		if (((unsigned char)*at & 0xc0) != 0x80 && n-- == 0)
+			break;
+	}
+	return (int)(at - text);
+}
+
+/* The escape sequence for a cell; "": none. Only words that say how it goes have one. */
+static const char *colour_of(const struct qj_table *t, int column, const char *text)
+{
+	static const char *const colours[][2] = { { "Running", "32" }, { "Open", "32" },
+		{ "Completed", "32" }, { "Pending", "33" }, { "Starting", "33" }, { "Restarting", "33" },
+		{ "Closing", "33" }, { "Failed", "31" }, { "Closed", "31" }, { "Suspended", "36" } };
+	bool is_state = kar_streq(t->heads[column], "PHASE") || kar_streq(t->heads[column], "STATE");
+
+	for (size_t i = 0; t->q->colour && is_state && i < KAR_LEN(colours); i++) {
+		if (kar_streq(colours[i][0], text))
+			return colours[i][1];
+	}
+	return "";
+}
+
+static void print_cell(const struct qj_table *t, int column, const char *text)
+{
+	const char *colour = colour_of(t, column, text);
+
+	if (*colour)
+		fprintf(t->q->out, "\033[%sm%s\033[0m", colour, text);
+	else
+		fprintf(t->q->out, "%s", text);
+}
+
+static void print_row(const struct qj_table *t, const char *const *cells)
+{
+	int left = t->q->width;
+
+	for (int i = 0; i < t->n; i++) {
+		bool last = i + 1 == t->n;
+
+		if (!t->q->terminal) {
+			fprintf(t->q->out, "%s%s", cells[i], last ? "\n" : "\t");
+		} else if (last) {
+			bool cut = left > 8 && length(cells[i]) > left;
+
+			fprintf(t->q->out, "%.*s%s\n",
+				cut ? bytes_of(cells[i], left - 3) : (int)strlen(cells[i]), cells[i],
+				cut ? "..." : "");
+		} else {
+			print_cell(t, i, cells[i]);
+			fprintf(t->q->out, "%*s", t->width[i] - length(cells[i]) + 3, "");
+			left -= t->width[i] + 3;
+		}
+	}
+}
+
+void qj_table_flush(struct qj_table *t)
+{
+	assert(t->n_cells % (size_t)t->n == 0);
+	if (!t->n_cells)
+		return;
+	for (size_t i = 0; i < t->n_cells; i++) {
+		int *width = &t->width[i % (size_t)t->n];
+
+		if (length(t->cells[i]) > *width)
+			*width = length(t->cells[i]);
+	}
+	if (!t->begun)
+		print_row(t, t->heads);
+	t->begun = true;
+	for (size_t i = 0; i < t->n_cells; i += (size_t)t->n)
+		print_row(t, t->cells + i);
+	fflush(t->q->out);
+	t->cells = NULL;
+	t->n_cells = 0;
+}

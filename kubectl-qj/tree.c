@@ -1,0 +1,149 @@
+/* tree: a job, its group, its tasks and their pods. */
+#include "kubectl-qj/qj.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/names.h"
+#include "common/base/str.h"
+
+struct tree {
+	struct qj *q;
+	struct qj_pod *pods;
+	size_t n_pods;
+};
+
+static int add_pods(void *arg, const struct kar_array *items)
+{
+	struct tree *t = arg;
+	const struct qj_pod *from = items->items;
+
+	for (size_t i = 0; i < items->n; i++) {
+		t->pods = kar_arena_grow(&t->q->arena, t->pods, t->n_pods, sizeof(*t->pods));
+		t->pods[t->n_pods++] = from[i];
+	}
+	return 0;
+}
+
+/* worker-2 before worker-10. */
+static int by_name(const void *a, const void *b)
+{
+	const struct qj_pod *x = a, *y = b;
+
+	return strverscmp(x->meta.name, y->meta.name);
+}
+
+static const char *label(const struct qj_pod *pod, const char *key)
+{
+	const char *value = kar_pairs_get(&pod->meta.labels, key);
+
+	return value ? value : "";
+}
+
+/* What its containers do, as kubectl shows it: the first that is not well. */
+static const char *state_of(struct qj *q, const struct qj_pod *pod)
+{
+	const struct qj_container *c = pod->status.containers.items;
+
+	if (pod->meta.deletion)
+		return "Terminating";
+	for (size_t i = 0; i < pod->status.containers.n; i++) {
+		if (kar_has_text(c[i].state.waiting.reason))
+			return c[i].state.waiting.reason;
+		if (c[i].state.terminated.exit_code)
+			return kar_arena_printf(&q->arena, "%s, exit code %d",
+				c[i].state.terminated.reason ? c[i].state.terminated.reason : "Error",
+				(int)c[i].state.terminated.exit_code);
+	}
+	if (kar_has_text(pod->status.reason))
+		return pod->status.reason;
+	return pod->status.phase ? pod->status.phase : "Pending";
+}
+
+static void print_pods(const struct tree *t, const char *task)
+{
+	for (size_t i = 0; i < t->n_pods; i++) {
+		const struct qj_pod *pod = &t->pods[i];
+		const char *incarnation = label(pod, KAR_LABEL_INCARNATION);
+
+		if (!kar_streq(label(pod, KAR_LABEL_TASK), task))
+			continue;
+		fprintf(t->q->out, "    pod %s  %s  %s", qj_clean(t->q, pod->meta.name),
+			qj_clean(t->q, state_of(t->q, pod)),
+			kar_has_text(pod->spec.node) ? pod->spec.node : "no node");
+		if (*incarnation && !kar_streq(incarnation, "1"))
+			fprintf(t->q->out, "  incarnation %s", incarnation);
+		fprintf(t->q->out, "  %s\n", qj_age(t->q, t->q->now - pod->meta.creation));
+	}
+}
+
+static void print_group(struct qj *q, const char *name)
+{
+	struct qj_group g = { 0 };
+
+	if (qj_get(q, &qj_groups, q->ns, name, &qj_group_desc, &g))
+		return;
+	fprintf(q->out, "  podgroup %s  %s, %d of %d needed are bound", g.meta.name,
+		g.status.phase ? g.status.phase : "Pending", (int)g.status.scheduled, (int)g.spec.min_member);
+	if (g.status.evictions)
+		fprintf(q->out, ", evicted %d times", (int)g.status.evictions);
+	fprintf(q->out, "\n");
+}
+
+static const struct qj_task *status_of(const struct qj_job *j, const char *task)
+{
+	const struct qj_task *t = j->status.tasks.items;
+
+	for (size_t i = 0; i < j->status.tasks.n; i++) {
+		if (kar_streq(t[i].name, task))
+			return &t[i];
+	}
+	return NULL;
+}
+
+static void print_tasks(const struct tree *t, const struct qj_job *j)
+{
+	const struct qj_task *tasks = j->spec.tasks.items;
+
+	for (size_t i = 0; i < j->spec.tasks.n; i++) {
+		const char *name =
+			tasks[i].name ? tasks[i].name : kar_arena_printf(&t->q->arena, "task%zu", i);
+		const struct qj_task *st = status_of(j, name);
+
+		fprintf(t->q->out, "  task %s  %d of %d run", name, st ? (int)st->running : 0,
+			(int)tasks[i].replicas);
+		if (st && st->succeeded)
+			fprintf(t->q->out, ", %d succeeded", (int)st->succeeded);
+		if (st && st->failed)
+			fprintf(t->q->out, ", %d failed", (int)st->failed);
+		fprintf(t->q->out, "\n");
+		print_pods(t, name);
+	}
+}
+
+int qj_cmd_tree(struct qj *q)
+{
+	struct qj_query of_job = { .res = &qj_pods, .item = &qj_pod_desc, .ns = q->ns };
+	struct tree t = { .q = q };
+	struct qj_job j = { 0 };
+
+	if (q->o.n_args != 1) {
+		fprintf(stderr, "error: usage: kubectl qj tree JOB\n");
+		return 1;
+	}
+	of_job.labels = kar_arena_printf(&q->arena, KAR_LABEL_QUEUEJOB "=%s", q->o.args[0]);
+	if (qj_get(q, &qj_jobs, q->ns, q->o.args[0], &qj_job_desc, &j) || qj_list(q, &of_job, add_pods, &t))
+		return qj_fail(q);
+	if (t.n_pods)
+		qsort(t.pods, t.n_pods, sizeof(*t.pods), by_name);
+	fprintf(q->out, "queuejob %s  %s", j.meta.name, j.status.phase ? j.status.phase : "Pending");
+	if (kar_has_text(j.status.reason))
+		fprintf(q->out, ", %s", qj_clean(q, j.status.reason));
+	if (j.status.restarts)
+		fprintf(q->out, ", restarted %d times", (int)j.status.restarts);
+	fprintf(q->out, "  %s\n", qj_age(q, q->now - j.meta.creation));
+	print_group(q, j.meta.name);
+	print_tasks(&t, &j);
+	return 0;
+}

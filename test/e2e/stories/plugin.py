@@ -1,0 +1,113 @@
+"""The kubectl plug-in: what it shows of jobs and queues, and what it changes. kubectl finds it in the PATH, as users have it."""
+
+import os
+import pathlib
+import re
+import subprocess
+
+from harness import KEY, expect, expect_equal, queuejob, task, wait_until
+from stories.custom_controller import queue
+from stories.documents import Shell, blocks
+
+
+def built(s):
+    return pathlib.Path(s.manager.command[0]).parents[1] / "kubectl-qj"
+
+
+def plugin(s, *args, kubeconfig=None, fails=False):
+    """kubectl qj ARGS: its output; with fails=True what it says on stderr."""
+    env = {**os.environ, "PATH": f"{built(s)}:{os.environ['PATH']}", "KUBECONFIG": str(kubeconfig or s.cluster.kubeconfig)}
+    done = subprocess.run(["kubectl", "qj", *args, "--namespace", s.namespace], env=env, capture_output=True, text=True, timeout=60)
+    expect(bool(done.returncode) == fails, f"kubectl qj {' '.join(args)}: exit status {done.returncode}: {done.stdout}{done.stderr}")
+    return done.stderr if fails else done.stdout
+
+
+def story_documented_plugin(s):
+    """docs/KUBECTL.md: its commands work in their order."""
+    shell = Shell(s)
+    shell(f"mkdir -p {s.cluster.dir}/bin && cp {built(s)}/kubectl-qj {s.cluster.dir}/bin/")
+    commands = next(text for language, text in blocks("docs/KUBECTL.md", "Try it") if language == "sh")
+    for line in commands.splitlines():
+        shell(f'export PATH="{s.cluster.dir}/bin:$PATH"; {line}')
+    wait_until(lambda: not s.job("elastic") and not s.pods("elastic"), "nothing is left of it", 60)
+
+
+def rows(text):
+    """Cells by row, without ages."""
+    return [[re.sub(r"^\d+[smhd].*", "AGE", cell) for cell in line.split("\t")] for line in text.splitlines()]
+
+
+def job(name, in_queue, replicas=2, **spec):
+    made = queuejob(name, task("worker", replicas, outcome="run"), **spec)
+    made["spec"]["queue"] = in_queue
+    return made
+
+
+def story_plugin_shows_jobs_and_why_they_wait(s):
+    """Two jobs in a queue for one: list, why, tree and queues say so, of the job and of its pod; text for programs has tabs."""
+    with queue(s, maxJobs=1) as name:
+        s.apply(job("first", name))
+        s.wait_phase("first", "Running", running=2)
+        s.apply(job("second", name))
+        waits = f"queue {name} has 1 of 1 jobs; 1st of 1 in queue {name}"
+        s.wait_phase("second", "Pending", message=waits)
+        expect_equal(rows(plugin(s, "list")), [
+            ["NAME", "PHASE", "QUEUE", "POS", "PODS", "REASON", "STARTS-IN", "AGE", "MESSAGE"],
+            ["first", "Running", name, "-", "2/2", "-", "-", "AGE", "-"],
+            ["second", "Pending", name, "1", "0/2", "MaxJobsReached", "-", "AGE", waits]], "kubectl qj list")
+        expect_equal(plugin(s, "list", "-o", "name", "--field-selector=status.phase=Pending"), f"queuejob.{KEY}second\n", "names of those that wait")
+        why = plugin(s, "why", "second")
+        for words in (f"QueueJob {s.namespace}/second is Pending in queue {name}, 1st of 1 that wait, for ", f"  MaxJobsReached: {waits}", "  jobs: 1 of at most 1",
+                      "What the queue has admitted:", f"  {s.namespace}/first  2 pods, 2 run"):
+            expect(words in why, f"why lacks \"{words}\":\n{why}")
+        s.shown.append(why)
+        expect(plugin(s, "why", "pod/first-worker-0").startswith(f"QueueJob {s.namespace}/first is Running in queue {name}: 2 of 2 pods run\n"), "why of a pod")
+        tree = plugin(s, "tree", "first")
+        expect([line.split("  ")[0].strip() or line.strip().split("  ")[0] for line in tree.splitlines()] ==
+               ["queuejob first", "podgroup first", "task worker", "pod first-worker-0", "pod first-worker-1"], f"tree:\n{tree}")
+        shown = [r[:4] for r in rows(plugin(s, "queues")) if r[0] == name]
+        expect(shown and shown[0] == [name, "Open", "1", "1"], f"queues: {shown}")
+        expect_equal(plugin(s, "why", "nobody", fails=True), f"error: no QueueJob and no PodGroup is called nobody in namespace {s.namespace}\n", "why of nobody")
+
+
+def story_plugin_changes_jobs(s):
+    """Suspend, resume, scale, restart, move and cancel are one request each; a dry run changes nothing; a wrong task is named."""
+    with queue(s, maxJobs=1) as name:
+        s.apply(job("j", name, sched={"minAvailable": 1}))
+        s.wait_phase("j", "Running", running=2)
+        expect_equal(plugin(s, "suspend", "j", "--dry-run=server"), f"queuejob.{KEY}j suspended (server dry run)\n", "a dry run")
+        expect(not s.job("j")["spec"].get("suspend"), "nothing has changed")
+        plugin(s, "suspend", "j")
+        s.wait_phase("j", "Suspended")
+        plugin(s, "resume", "j")
+        s.wait_phase("j", "Running", running=2)
+        plugin(s, "scale", "j", "3")
+        s.wait_phase("j", "Running", running=3)
+        before = {p["metadata"]["uid"] for p in s.pods("j").values()}
+        plugin(s, "restart", "j")
+        wait_until(lambda: not before & {p["metadata"]["uid"] for p in s.pods("j").values()} and s.status("j").get("phase") == "Running", "all its pods are new", 60)
+        expect(plugin(s, "scale", "j", "3", "--task", "nope", fails=True).startswith("error: no task nope: name one of its tasks with --task: worker"), "a wrong task")
+        s.apply(job("waits", name))
+        s.wait_phase("waits", "Pending", reason="MaxJobsReached")
+        plugin(s, "move", "waits", "default")
+        s.wait_phase("waits", "Running", running=2)
+        plugin(s, "cancel", "j")
+        wait_until(lambda: not s.job("j") and not s.pods("j"), "nothing is left of it", 60)
+
+
+def story_plugin_has_the_rights_of_its_user(s):
+    """Who may read nothing gets the words of the API server; who may read jobs but no queues and no groups of others sees what he may."""
+    s.apply(job("j", "default"))
+    s.wait_phase("j", "Running", running=2)
+    s.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "reader"}})
+    config = s.cluster.dir / f"{s.namespace}.kubeconfig"
+    config.write_text(s.cluster.token_kubeconfig(s.namespace, "reader"))
+    config.chmod(0o600)
+    said = plugin(s, "list", kubeconfig=config, fails=True)
+    expect(said.startswith("Error from server (Forbidden): ") and f'cannot list resource "queuejobs" in API group "{KEY[:-1]}" in the namespace "{s.namespace}"' in said, said)
+    s.kubectl("create", "role", "reader", "--verb=get,list", "--resource=queuejobs.kube-arbitrator.io,podgroups.scheduling.x-k8s.io")
+    s.kubectl("create", "rolebinding", "reader", "--role=reader", f"--serviceaccount={s.namespace}:reader")
+    wait_until(lambda: subprocess.run(["kubectl", "--kubeconfig", str(config), "get", "qj", "-n", s.namespace], capture_output=True).returncode == 0, "the role is in force")
+    expect_equal(rows(plugin(s, "list", kubeconfig=config))[1][:5], ["j", "Running", "default", "-", "2/2"], "his jobs")
+    why = plugin(s, "why", "j", kubeconfig=config)
+    expect("Queue default: you may not read it" in why, why)
