@@ -408,11 +408,19 @@ void queuejob_report_raised(struct queuejob_reconcile *r, const char *reason)
 				: "it has not decided yet");
 }
 
+/* It has pods, and never had a place for them: it has taken over a group of others whose admission has ended. */
+static bool has_no_place(const struct kar_podgroup *g)
+{
+	return !kar_condition_is_true(&g->status.conditions, KAR_PG_ADMITTED) &&
+		g->status.placement.state == KAR_PG_STATE_NONE;
+}
+
 bool queuejob_edit_is_let_in(const struct queuejob_reconcile *r)
 {
 	const struct kar_podgroup *g = queuejob_own_group(r);
 
-	return g && kar_podgroup_has_let_in(g, r->f->job->generation);
+	/* A queue judges edits of jobs that it has admitted. One without a place gives up its pods, and is judged as a whole. */
+	return g && (has_no_place(g) || kar_podgroup_has_let_in(g, r->f->job->generation));
 }
 
 void queuejob_report_edit(struct queuejob_reconcile *r)
