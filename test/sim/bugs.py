@@ -307,8 +307,8 @@ BUGS = [
         "	return pod->needs ? kar_needs_class_of_pod(m->p->stores, pod) : m->classes[role];", "	return pod->needs && !m->classes ? kar_needs_class_of_pod(m->p->stores, pod) : m->classes[role];"),
     Bug("extras_not_in_usage", "the status of a queue shows only what its minima have", "common/queue/results.c",
         "		to[r] = q_add(to[r], g->pods[r]);", "		to[r] = q_add(to[r], q_min(g->pods[r], g->kind->minimum[r]));"),
-    Bug("edited_before_its_first_pod", "a job that was edited after its admission creates its pods at once", QJ + "children.c",
-        "	return kar_queuejob_waits(r->f->seen) && !r->f->v->n_pods &&", "	return kar_queuejob_waits(r->f->seen) && r->f->v->n_pods &&"),
+    Bug("old_admission_believed", "a job that was edited after its admission, before its first pod, is not judged again", QUEUE + "accepted.c",
+        "	return w->waits && kar_podgroup_admission_is_old(m->group, w->generation) &&", "	return !w->waits && kar_podgroup_admission_is_old(m->group, w->generation) &&"),
 ]
 
 # The seed to begin with, where those from 1 on would take long: what hack/sim-bugs --search has found. A seed of an older plan names its
@@ -345,5 +345,5 @@ FOUND_BY = {bug: f"{seed} --plan 15" for bug, seed in FOUND_IN_PLAN_15.items()} 
     }.items()
 } | {"room_promised_twice": "271 --plan 15", "returning_replaced": "271331162737849 --plan 17", "requeue_lost_after_failure": "322 --plan 15"} | {
     "late_members_not_bounded": 10, "late_members_let_in": 10, "raised_minimum_created": 58, "edit_not_awaited": 208,
-    "needs_of_the_template": 59, "edited_before_its_first_pod": "910049 --plan 18",
+    "needs_of_the_template": 59, "old_admission_believed": "910049 --plan 18",
 }
