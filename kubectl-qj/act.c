@@ -60,7 +60,7 @@ int qj_cmd_move(struct qj *q)
 	KAR_CLEANUP(kar_cleanup_buf) struct kar_buf body = { 0 };
 	struct kar_json_writer w;
 
-	if (q->o.n_args != 2)
+	if (q->o.n_args != 2 || !*q->o.args[1])
 		return misused("move JOB QUEUE");
 	kar_json_writer_init(&w, &body);
 	kar_jw_begin_object(&w);

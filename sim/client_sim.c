@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -403,6 +404,7 @@ static struct kar_call *start(struct kar_client *base, const struct kar_request 
 	struct kar_call *call = kar_xcalloc(1, sizeof(*call));
 	const struct sim_request rq = translate(r, c->user);
 
+	assert(kar_request_is_whole(r));
 	call->client = c;
 	call->wire = c->wire;
 	call->res = r->res;

@@ -65,6 +65,8 @@ static struct kar_call *start(struct kar_client *base, const struct kar_request 
 	call->accept = kar_request_accept(r);
 	call->url = kar_request_url(r, c->config->server);
 	call->what = kar_request_what(r);
+	if (!kar_request_is_whole(r))
+		kar_fail(&call->failure, KAR_INVALID, "%s: the name is empty", call->what);
 	call->timeout = r->timeout || r->verb == KAR_WATCH ? r->timeout : TIMEOUT_DEFAULT_MS;
 	call->on_begun = r->on_begun;
 	call->on_data = r->on_data;

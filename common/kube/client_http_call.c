@@ -366,6 +366,10 @@ static void on_credentials(void *arg, const struct kar_auth *auth, const struct 
 
 void kar_call_begin(struct kar_call *call)
 {
+	if (call->failure.what != KAR_OK) {
+		pause_call(call, 0);
+		return;
+	}
 	call->state = CALL_ASKING;
 	kar_credential_acquire(call->client->credential, on_credentials, call);
 }

@@ -1,5 +1,6 @@
 #include "common/kube/request.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "common/base/buf.h"
@@ -96,13 +97,41 @@ char *kar_request_what(const struct kar_request *r)
 	return kar_buf_detach(&out);
 }
 
+bool kar_request_is_whole(const struct kar_request *r)
+{
+	bool is_of_one =
+		r->verb == KAR_GET || r->verb == KAR_UPDATE || r->verb == KAR_PATCH || r->verb == KAR_DELETE;
+
+	return !is_of_one || r->path || (r->name && *r->name);
+}
+
+/* DeleteOptions, those of the caller or none, with what else the request asks for. */
+static void put_delete_options(struct kar_buf *out, const struct kar_request *r)
+{
+	KAR_CLEANUP(kar_cleanup_buf) struct kar_buf none = { 0 };
+	struct kar_str options = r->body;
+
+	if (!options.n) {
+		kar_delete_options(&none, NULL, 0, NULL, -1);
+		options = (struct kar_str){ none.p, none.n };
+	}
+	if (r->dry_run) {
+		assert(options.n > 2 &&
+			options.p[options.n - 1] == '}'); /* of kar_delete_options(): it has members */
+		kar_buf_append(out, options.p, options.n - 1);
+		kar_buf_puts(out, ",\"dryRun\":[\"All\"]}");
+	} else {
+		kar_buf_append(out, options.p, options.n);
+	}
+}
+
 char *kar_request_body(const struct kar_request *r, size_t *n)
 {
 	bool is_delete = r->verb == KAR_DELETE || r->verb == KAR_DELETECOLLECTION;
 	struct kar_buf body = { 0 };
 
-	if (is_delete && !r->body.n)
-		kar_delete_options(&body, NULL, 0, NULL, -1);
+	if (is_delete)
+		put_delete_options(&body, r);
 	else if (r->body.n)
 		kar_buf_append(&body, r->body.p, r->body.n);
 	else

@@ -21,9 +21,14 @@ char *kar_request_url(const struct kar_request *r, const char *server) KAR_MUSTU
 /* For error texts: "create pods in default", "patch queuejobs/status default/j". The caller frees it. */
 char *kar_request_what(const struct kar_request *r) KAR_MUSTUSE KAR_RETNN KAR_NONNULL;
 /*
+ * True if @r has a name, if its verb is about one object. Without one its path would be that of the collection, and a DELETE would delete
+ * all objects of the namespace: clients refuse it.
+ */
+bool kar_request_is_whole(const struct kar_request *r) KAR_NONNULL;
+/*
  * The body to send, with its length in *@n; NULL if there is none. The caller frees it. A DELETE always has
  * one (DeleteOptions), because a request without a body cannot be kept from being replayed (see
- * http_curl.c).
+ * http_curl.c). A dry run is asked for in that body: an API server that gets one does not read the query.
  */
 char *kar_request_body(const struct kar_request *r, size_t *n) KAR_MUSTUSE KAR_NONNULL;
 

@@ -206,6 +206,32 @@ static void delete_options_say_what_is_asked(void **state KAR_UNUSED)
 	free(body);
 }
 
+/* An API server that gets a body does not read the query: a dry run asked for only there deletes. */
+static void a_dry_deletion_is_asked_for_in_its_body(void **state KAR_UNUSED)
+{
+	static const struct {
+		const char *options, *sent;
+	} rows[] = {
+		{ "", "{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"dryRun\":[\"All\"]}" },
+		{ "{\"kind\":\"DeleteOptions\",\"preconditions\":{\"uid\":\"u\"}}",
+			"{\"kind\":\"DeleteOptions\",\"preconditions\":{\"uid\":\"u\"},\"dryRun\":[\"All\"]}" },
+	};
+
+	for (size_t i = 0; i < 2 * KAR_LEN(rows); i++) {
+		struct kar_str options = text(rows[i / 2].options);
+		struct kar_request r = i % 2 ? kar_client_delete(&pods, "a", "p", options)
+					     : kar_client_deletecollection(&pods, "a", NULL, options);
+		size_t n = 0;
+		char *body;
+
+		r.dry_run = true;
+		body = kar_request_body(&r, &n);
+		assert_string_equal(body, rows[i / 2].sent);
+		assert_int_equal(n, strlen(body));
+		free(body);
+	}
+}
+
 /* --- throttle --- */
 
 static void bucket_gives_the_burst_then_the_rate(void **state KAR_UNUSED)
@@ -232,6 +258,7 @@ int main(void)
 		cmocka_unit_test(builders_fill_what_the_verb_needs),
 		cmocka_unit_test(answers_are_asked_for_in_the_form_that_is_read),
 		cmocka_unit_test(delete_options_say_what_is_asked),
+		cmocka_unit_test(a_dry_deletion_is_asked_for_in_its_body),
 		cmocka_unit_test(bucket_gives_the_burst_then_the_rate),
 	};
 

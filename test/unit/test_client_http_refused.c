@@ -275,6 +275,34 @@ static void when_the_server_warns_then_each_text_is_logged_once(void **state KAR
 	close_world(&w);
 }
 
+/* Its path would be that of the collection: the DELETE would delete all objects of the namespace. */
+static void when_the_name_is_empty_then_nothing_is_sent(void **state KAR_UNUSED)
+{
+	struct kar_request rows[] = {
+		kar_client_delete(&pods, "a", "", text("{}")),
+		kar_client_delete(&pods, "a", NULL, text("{}")),
+		kar_client_patch(&pods, "a", "", KAR_PATCH_MERGE, text("{}")),
+		kar_client_update(&pods, "a", "", text("{}")),
+		kar_client_get(&pods, "a", ""),
+	};
+	struct world w;
+
+	open_world(&w, NULL);
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		struct result r = { 0 };
+
+		start(&w, &r, rows[i]);
+		assert_int_equal(r.dones, 0); /* from the loop, as all errors */
+		wait_until(w.loop, is_done, &r);
+		assert_int_equal(r.err.what, KAR_INVALID);
+		assert_non_null(strstr(r.err.msg, "the name is empty"));
+		release(&r);
+	}
+	assert_int_equal(w.server.requests, 0);
+	get_one(&w);
+	close_world(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -290,6 +318,7 @@ int main(void)
 		cmocka_unit_test(when_the_rejected_credentials_have_expired_then_the_error_says_when),
 		cmocka_unit_test(when_credentials_cannot_be_refreshed_then_each_reason_is_logged_once),
 		cmocka_unit_test(when_the_server_warns_then_each_text_is_logged_once),
+		cmocka_unit_test(when_the_name_is_empty_then_nothing_is_sent),
 	};
 
 	return cmocka_run_group_tests_name("client_http_refused", tests, init_curl, cleanup_curl);

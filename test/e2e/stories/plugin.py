@@ -91,6 +91,14 @@ def story_plugin_changes_jobs(s):
         s.wait_phase("waits", "Pending", reason="MaxJobsReached")
         plugin(s, "move", "waits", "default")
         s.wait_phase("waits", "Running", running=2)
+        # Neither a dry run nor an empty name, which a shell makes of an unset variable, deletes: the second would be the whole namespace.
+        uids = {name: s.job(name)["metadata"]["uid"] for name in ("j", "waits")}
+        expect_equal(plugin(s, "cancel", "j", "--dry-run=server"), f"queuejob.{KEY}j deleted (server dry run)\n", "a dry run of cancel")
+        for words in (("cancel", ""), ("suspend", ""), ("scale", "", "1"), ("restart", ""), ("move", "", "default"), ("move", "j", ""), ("tree", ""), ("why", ""),
+                      ("why", "pod/"), ("why", "podgroup/")):
+            said = plugin(s, *words, fails=True)
+            expect("the name is empty" in said or said.startswith("error: usage: "), f"{words}: {said}")
+        expect_equal({name: s.job(name)["metadata"]["uid"] for name in uids if "deletionTimestamp" not in s.job(name)["metadata"]}, uids, "both are there")
         plugin(s, "cancel", "j")
         wait_until(lambda: not s.job("j") and not s.pods("j"), "nothing is left of it", 60)
 
