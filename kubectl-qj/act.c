@@ -10,12 +10,6 @@
 #include "common/base/timefmt.h"
 #include "common/codec/json.h"
 
-static int misused(const char *usage)
-{
-	fprintf(stderr, "error: usage: kubectl qj %s\n", usage);
-	return 1;
-}
-
 static int report(const struct qj *q, const char *name, const char *what)
 {
 	fprintf(q->out, "queuejob.kube-arbitrator.io/%s %s%s\n", name, what,
@@ -35,24 +29,24 @@ static int patch(struct qj *q, const char *name, enum kar_patch_type type, const
 	return qj_ask(q, r) ? qj_fail(q) : report(q, name, what);
 }
 
-static int set_suspend(struct qj *q, bool value, const char *usage, const char *what)
+static int set_suspend(struct qj *q, bool value, const char *what)
 {
 	KAR_CLEANUP(kar_cleanup_buf) struct kar_buf body = { 0 };
 
 	if (q->o.n_args != 1)
-		return misused(usage);
+		return qj_misused(q);
 	kar_buf_printf(&body, "{\"spec\":{\"suspend\":%s}}", value ? "true" : "false");
 	return patch(q, q->o.args[0], KAR_PATCH_MERGE, &body, what);
 }
 
 int qj_cmd_suspend(struct qj *q)
 {
-	return set_suspend(q, true, "suspend JOB", "suspended");
+	return set_suspend(q, true, "suspended");
 }
 
 int qj_cmd_resume(struct qj *q)
 {
-	return set_suspend(q, false, "resume JOB", "resumed");
+	return set_suspend(q, false, "resumed");
 }
 
 int qj_cmd_move(struct qj *q)
@@ -61,7 +55,7 @@ int qj_cmd_move(struct qj *q)
 	struct kar_json_writer w;
 
 	if (q->o.n_args != 2 || !*q->o.args[1])
-		return misused("move JOB QUEUE");
+		return qj_misused(q);
 	kar_json_writer_init(&w, &body);
 	kar_jw_begin_object(&w);
 	kar_jw_key(&w, "spec");
@@ -79,7 +73,7 @@ int qj_cmd_cancel(struct qj *q)
 	struct kar_request r;
 
 	if (q->o.n_args != 1)
-		return misused("cancel JOB");
+		return qj_misused(q);
 	kar_delete_options(&options, NULL, 0, "Background", -1);
 	r = kar_client_delete(&qj_jobs, q->ns, q->o.args[0], (struct kar_str){ options.p, options.n });
 	r.dry_run = q->o.dry_run;
@@ -87,19 +81,6 @@ int qj_cmd_cancel(struct qj *q)
 }
 
 /* --- tasks ------------------------------------------------------------------------------------------ */
-
-static int read_number(const char *text, int32_t *out)
-{
-	char *end;
-	long n;
-
-	errno = 0;
-	n = strtol(text, &end, 10);
-	if (errno || !*text || *end || n < 0 || n > 100000)
-		return -1;
-	*out = (int32_t)n;
-	return 0;
-}
 
 /* The number of the task that is meant; -1: it is said on stderr which there are. */
 static int find_task(const struct qj *q, const struct qj_job *j)
@@ -128,8 +109,8 @@ int qj_cmd_scale(struct qj *q)
 	int32_t replicas;
 	int task;
 
-	if (q->o.n_args != 2 || read_number(q->o.args[1], &replicas))
-		return misused("scale JOB REPLICAS [--task NAME]");
+	if (q->o.n_args != 2 || qj_number(q->o.args[1], &replicas))
+		return qj_misused(q);
 	if (qj_get(q, &qj_jobs, q->ns, q->o.args[0], &qj_job_desc, &j))
 		return qj_fail(q);
 	task = find_task(q, &j);
@@ -207,7 +188,7 @@ int qj_cmd_restart(struct qj *q)
 	char time[KAR_TIME_LEN];
 
 	if (q->o.n_args != 1)
-		return misused("restart JOB");
+		return qj_misused(q);
 	if (qj_get(q, &qj_jobs, q->ns, q->o.args[0], &job_desc, &j))
 		return qj_fail(q);
 	kar_time_format(q->now, time);

@@ -61,7 +61,7 @@ static void wake(void *arg)
 	kar_loop_stop(arg);
 }
 
-static void pause_for(struct qj *q, kar_time ms)
+void qj_pause(struct qj *q, kar_time ms)
 {
 	struct kar_timer *t = kar_timer_new(q->loop, wake, q->loop);
 
@@ -77,7 +77,7 @@ int qj_ask(struct qj *q, struct kar_request r)
 	r.arg = q;
 	for (int i = 0; i < TRIES; i++) {
 		if (i)
-			pause_for(q, q->err.retry_after > PAUSE ? q->err.retry_after : PAUSE);
+			qj_pause(q, q->err.retry_after > PAUSE ? q->err.retry_after : PAUSE);
 		kar_buf_clear(&q->answer);
 		kar_client_start(q->client, &r);
 		kar_loop_run(q->loop);

@@ -141,7 +141,7 @@ static const char **heads_of(struct qj *q)
 	return heads;
 }
 
-static int print_json(struct qj *q)
+static int print_objects(struct qj *q)
 {
 	struct kar_request r = kar_client_list(&qj_jobs, q->ns);
 
@@ -150,16 +150,15 @@ static int print_json(struct qj *q)
 	r.field_selector = q->o.fields;
 	if (qj_ask(q, r))
 		return qj_fail(q);
-	fprintf(q->out, "%s\n", kar_buf_cstr(&q->answer));
-	return 0;
+	return qj_print_object(q, kar_buf_cstr(&q->answer));
 }
 
 int qj_cmd_list(struct qj *q)
 {
 	struct listing l = { .q = q };
 
-	if (q->o.output == QJ_JSON)
-		return print_json(q);
+	if (q->o.output == QJ_JSON || q->o.output == QJ_YAML)
+		return print_objects(q);
 	l.table = qj_table_begin(q, heads_of(q));
 	if (qj_list(q, &(struct qj_query){ &qj_jobs, &qj_job_desc, q->ns, q->o.labels, q->o.fields },
 		    add_page, &l))

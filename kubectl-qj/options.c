@@ -1,13 +1,34 @@
 /* The command line: words and flags as kubectl has them. */
 #include "kubectl-qj/qj.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/str.h"
+#include "common/base/timefmt.h"
 
-enum { LONG_ONLY = 256, KUBECONFIG, CONTEXT, FIELDS, TASK, DRY_RUN, VERSION };
+enum {
+	LONG_ONLY = 256,
+	KUBECONFIG,
+	CONTEXT,
+	FIELDS,
+	TASK,
+	DRY_RUN,
+	VERSION,
+	FOR,
+	TIMEOUT,
+	PROGRESS,
+	IMAGE,
+	REPLICAS,
+	MIN,
+	GPU,
+	CPU,
+	MEMORY,
+	QUEUE
+};
 
 static const struct option flags[] = {
 	{ "namespace", required_argument, NULL, 'n' },
@@ -21,12 +42,35 @@ static const struct option flags[] = {
 	{ "task", required_argument, NULL, TASK },
 	{ "dry-run", required_argument, NULL, DRY_RUN },
 	{ "version", no_argument, NULL, VERSION },
+	{ "for", required_argument, NULL, FOR },
+	{ "timeout", required_argument, NULL, TIMEOUT },
+	{ "progress", no_argument, NULL, PROGRESS },
+	{ "image", required_argument, NULL, IMAGE },
+	{ "replicas", required_argument, NULL, REPLICAS },
+	{ "min", required_argument, NULL, MIN },
+	{ "gpu", required_argument, NULL, GPU },
+	{ "cpu", required_argument, NULL, CPU },
+	{ "memory", required_argument, NULL, MEMORY },
+	{ "queue", required_argument, NULL, QUEUE },
 	{ NULL, 0, NULL, 0 },
 };
 
+int qj_number(const char *text, int32_t *out)
+{
+	char *end;
+	long n;
+
+	errno = 0;
+	n = strtol(text, &end, 10);
+	if (errno || !*text || *end || n < 0 || n > 100000)
+		return -1;
+	*out = (int32_t)n;
+	return 0;
+}
+
 static int read_output(struct qj_options *o, const char *value, struct kar_err *err)
 {
-	static const char *const names[] = { "", "wide", "json", "name" };
+	static const char *const names[] = { "", "wide", "json", "yaml", "name" };
 
 	for (int i = QJ_WIDE; i <= QJ_NAME; i++) {
 		if (kar_streq(value, names[i])) {
@@ -35,50 +79,156 @@ static int read_output(struct qj_options *o, const char *value, struct kar_err *
 		}
 	}
 	return kar_fail(err, KAR_FATAL,
-		"--output %s: want wide, json or name; kubectl get queuejobs -o %s shows the objects", value,
-		value);
+		"--output %s: want wide, json, yaml or name; kubectl get queuejobs -o %s shows the objects",
+		value, value);
+}
+
+static int read_dry_run(struct qj_options *o, const char *value, struct kar_err *err)
+{
+	o->dry_run = kar_streq(value, "server");
+	o->dry_here = kar_streq(value, "client");
+	if (!o->dry_run && !o->dry_here && !kar_streq(value, "none"))
+		return kar_fail(err, KAR_FATAL, "--dry-run %s: want server, client or none", value);
+	return 0;
+}
+
+static int read_for(struct qj_options *o, const char *value, struct kar_err *err)
+{
+	o->start = kar_streq(value, "running");
+	if (!o->start && !kar_streq(value, "end"))
+		return kar_fail(err, KAR_FATAL, "--for %s: want end or running", value);
+	return 0;
+}
+
+static int read_timeout(struct qj_options *o, const char *value, struct kar_err *err)
+{
+	if (kar_duration_parse(value, &o->timeout))
+		return kar_fail(err, KAR_FATAL, "--timeout %s: want a time, as in 30s, 10m or 1h30m", value);
+	return 0;
+}
+
+/* A count of pods. */
+static int read_count(int32_t *out, const char *flag, const char *value, int32_t least, struct kar_err *err)
+{
+	if (qj_number(value, out) || *out < least)
+		return kar_fail(err, KAR_FATAL, "--%s %s: want a number, at least %d", flag, value,
+			(int)least);
+	return 0;
+}
+
+/* Flags that take any text. NULL: @flag is another. */
+static const char **text_of(struct qj_options *o, int flag)
+{
+	switch (flag) {
+	case 'n':
+		return &o->ns;
+	case 'l':
+		return &o->labels;
+	case KUBECONFIG:
+		return &o->cluster.kubeconfig;
+	case CONTEXT:
+		return &o->cluster.context;
+	case FIELDS:
+		return &o->fields;
+	case TASK:
+		return &o->task;
+	case IMAGE:
+		return &o->wish.image;
+	case GPU:
+		return &o->wish.gpu;
+	case CPU:
+		return &o->wish.cpu;
+	case MEMORY:
+		return &o->wish.memory;
+	case QUEUE:
+		return &o->wish.queue;
+	default:
+		return NULL;
+	}
+}
+
+/* Flags that take nothing. NULL: @flag is another. */
+static bool *switch_of(struct qj_options *o, int flag)
+{
+	switch (flag) {
+	case 'A':
+		return &o->all;
+	case 'h':
+		return &o->help;
+	case VERSION:
+		return &o->version;
+	case PROGRESS:
+		return &o->progress;
+	default:
+		return NULL;
+	}
 }
 
 static int read_flag(struct qj_options *o, int flag, const char *value, struct kar_err *err)
 {
+	const char **text = text_of(o, flag);
+	bool *on = switch_of(o, flag);
+
+	if (text) {
+		*text = value;
+		return 0;
+	}
+	if (on) {
+		*on = true;
+		return 0;
+	}
 	switch (flag) {
-	case 'n':
-		o->ns = value;
-		return 0;
-	case 'A':
-		o->all = true;
-		return 0;
-	case 'l':
-		o->labels = value;
-		return 0;
 	case 'o':
 		return read_output(o, value, err);
-	case 'h':
-		o->help = true;
-		return 0;
-	case KUBECONFIG:
-		o->cluster.kubeconfig = value;
-		return 0;
-	case CONTEXT:
-		o->cluster.context = value;
-		return 0;
-	case FIELDS:
-		o->fields = value;
-		return 0;
-	case TASK:
-		o->task = value;
-		return 0;
-	case VERSION:
-		o->version = true;
-		return 0;
 	case DRY_RUN:
-		o->dry_run = kar_streq(value, "server");
-		if (!o->dry_run && !kar_streq(value, "none"))
-			return kar_fail(err, KAR_FATAL, "--dry-run %s: want server or none", value);
-		return 0;
+		return read_dry_run(o, value, err);
+	case FOR:
+		return read_for(o, value, err);
+	case TIMEOUT:
+		return read_timeout(o, value, err);
+	case REPLICAS:
+		return read_count(&o->wish.replicas, "replicas", value, 1, err);
+	case MIN:
+		return read_count(&o->wish.min, "min", value, 1, err);
 	default:
 		return -1;
 	}
+}
+
+/* Words behind "--" are not for us: how many of the last ones. */
+static int count_rest(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		if (kar_streq(argv[i], "--"))
+			return argc - i - 1;
+	}
+	return 0;
+}
+
+static void take_words(struct qj_options *o, int argc, char **argv, struct kar_arena *a)
+{
+	int n = argc - optind;
+	const char **words = kar_arena_alloc(a, (size_t)n + 1, sizeof(*words));
+
+	for (int i = 0; i < n; i++)
+		words[i] = argv[optind + i];
+	if (o->n_rest > n)
+		o->n_rest = n;
+	o->rest = words + n - o->n_rest;
+	if (n == o->n_rest)
+		return;
+	o->command = words[0];
+	o->args = words + 1;
+	o->n_args = n - o->n_rest - 1;
+}
+
+/* Flags that a command has not are no help to who thinks that it has them. */
+static int check_dry_run(const struct qj_options *o, struct kar_err *err)
+{
+	if (o->dry_here && o->command && !kar_streq(o->command, "create"))
+		return kar_fail(err, KAR_FATAL,
+			"--dry-run client: only create knows it; want server or none");
+	return 0;
 }
 
 int qj_options_read(struct qj_options *o, int argc, char **argv, struct kar_arena *a, struct kar_err *err)
@@ -86,6 +236,9 @@ int qj_options_read(struct qj_options *o, int argc, char **argv, struct kar_aren
 	int flag;
 
 	opterr = 0;
+	o->timeout = -1;
+	o->index = -1;
+	o->n_rest = count_rest(argc, argv);
 	optind = 0; /* from the beginning, also when another line was read before */
 	while ((flag = getopt_long(argc, argv, ":n:Al:o:h", flags, NULL)) != -1) {
 		if (flag == ':')
@@ -98,40 +251,6 @@ int qj_options_read(struct qj_options *o, int argc, char **argv, struct kar_aren
 	}
 	if (o->all && o->ns)
 		return kar_fail(err, KAR_FATAL, "--namespace and --all-namespaces contradict each other");
-	if (optind == argc)
-		return 0;
-	o->command = argv[optind];
-	o->n_args = argc - optind - 1;
-	o->args = kar_arena_alloc(a, (size_t)o->n_args + 1, sizeof(*o->args));
-	for (int i = 0; i < o->n_args; i++)
-		o->args[i] = argv[optind + 1 + i];
-	return 0;
-}
-
-void qj_print_help(void)
-{
-	fputs("Shows and changes QueueJobs: what they do, and why they wait.\n"
-	      "\n"
-	      "Usage: kubectl qj COMMAND [flags]\n"
-	      "\n"
-	      "  list                       jobs, with their queue, position, pods and reason\n"
-	      "  why JOB                    why it waits: the reason, who is ahead, what its queue has\n"
-	      "  tree JOB                   the job with its group, tasks and pods\n"
-	      "  queues                     the tree of queues: what each has a right to, uses and may use\n"
-	      "  suspend JOB, resume JOB    stops its pods; starts them again\n"
-	      "  restart JOB                makes all its pods again\n"
-	      "  scale JOB REPLICAS         changes the replicas of a task (--task, if there are several)\n"
-	      "  move JOB QUEUE             waits in another queue\n"
-	      "  cancel JOB                 deletes it, with its pods\n"
-	      "\n"
-	      "  -n, --namespace NS         of the job; default: that of the context\n"
-	      "  -A, --all-namespaces       with list\n"
-	      "  -l, --selector LABELS      with list\n"
-	      "      --field-selector F     with list: status.phase, status.queue, spec.queue\n"
-	      "  -o, --output FORMAT        wide, json or name\n"
-	      "      --task NAME            with scale\n"
-	      "      --dry-run server       asks the API server, and changes nothing\n"
-	      "      --kubeconfig FILE, --context NAME\n"
-	      "      --version\n",
-		stdout);
+	take_words(o, argc, argv, a);
+	return check_dry_run(o, err);
 }

@@ -2,8 +2,10 @@
  * qj - what the files of the kubectl plug-in share. Internal to this folder.
  *
  *   options.c  the command line      ask.c   requests, one at a time      table.c  what is printed in columns
- *   read.c     objects, as far as commands show them
- *   list.c why.c queues.c tree.c     what commands show                   act.c    commands that change a job
+ *   help.c     what each command is called and takes                      stream.c changes of an object, and logs
+ *   read.c     objects, as far as commands show them                      doc.h    documents as trees
+ *   list.c why.c queues.c tree.c who.c wait.c            what commands show
+ *   act.c create.c   commands that change a job                           complete.c  what a shell may complete
  *
  * The plug-in has the rights of the user's kubeconfig and no others. What a user may not read is shown as "-". Text from the cluster is printed without
  * control characters (table.c). All memory is in one arena that lives as long as the process.
@@ -21,19 +23,35 @@
 #include "common/kube/client.h"
 #include "common/kube/kubeconfig.h"
 
-enum qj_output { QJ_TABLE, QJ_WIDE, QJ_JSON, QJ_NAME };
+enum qj_output { QJ_TABLE, QJ_WIDE, QJ_JSON, QJ_YAML, QJ_NAME };
+
+/* Of create. Texts as they stand on the command line; NULL: not there. */
+struct qj_wish {
+	const char *image, *gpu, *cpu, *memory, *queue;
+	int32_t replicas, min; /* 0: not there */
+};
 
 struct qj_options {
 	struct kar_kubeconfig_options cluster;
 	const char *command; /* the first word; NULL: none */
 	const char **args;   /* the words behind it */
-	int n_args;
+	const char **rest;   /* those behind "--" */
+	int n_args, n_rest;
 	const char *ns;              /* -n; NULL: that of the context */
 	bool all;                    /* -A */
 	const char *labels, *fields; /* -l, --field-selector; NULL: none */
+	const char *task;            /* --task; NULL: the only one, or all */
+	const char *file;            /* -f of convert */
+	struct qj_wish wish;
+	kar_time timeout; /* ms; -1: none */
 	enum qj_output output;
-	bool dry_run;     /* --dry-run=server */
-	const char *task; /* --task; NULL: the only one */
+	int32_t index; /* --index; -1: all */
+	bool dry_run;  /* --dry-run=server */
+	bool dry_here; /* --dry-run=client */
+	bool start;    /* --for=running */
+	bool progress; /* --progress */
+	bool follow;   /* -f of logs */
+	bool previous; /* -p */
 	bool help, version;
 };
 
@@ -58,7 +76,25 @@ struct qj {
 /* Reads the command line; the strings are borrowed. */
 int qj_options_read(struct qj_options *o, int argc, char **argv, struct kar_arena *a,
 	struct kar_err *err) KAR_NONNULL;
-void qj_print_help(void);
+
+/* A number of pods or an index. -1: @text is none. */
+int qj_number(const char *text, int32_t *out) KAR_NONNULL;
+
+/* --- help.c */
+
+struct qj_help {
+	const char *name, *args; /* "scale", "JOB REPLICAS" */
+	const char *what;        /* a line */
+	const char *flags;       /* those that only some commands have, "--task --dry-run"; NULL: none */
+	const char *more;        /* sentences that end with a new line; NULL: none */
+};
+/* NULL: no command is called so; of @i: there are no more. */
+const struct qj_help *qj_help_of(const char *command);
+const struct qj_help *qj_help_at(size_t i);
+/* All commands, or one of them. */
+void qj_print_help(const struct qj *q, const char *command) __attribute__((nonnull(1)));
+/* Says on stderr how the command of @q is used. Returns the exit status. */
+int qj_misused(const struct qj *q) KAR_NONNULL;
 
 /* --- ask.c */
 
@@ -67,6 +103,7 @@ int qj_open(struct qj *q, struct kar_err *err) KAR_NONNULL;
 void qj_close(struct qj *q) KAR_NONNULL;
 /* Asks, and waits for the answer; a busy server is asked again. 0: .answer has the body; -1: .err says why not. */
 int qj_ask(struct qj *q, struct kar_request r) KAR_NONNULL;
+void qj_pause(struct qj *q, kar_time ms) KAR_NONNULL;
 /* Prints .err, as kubectl does. Returns the exit status. */
 int qj_fail(const struct qj *q) KAR_NONNULL;
 
@@ -83,6 +120,26 @@ int qj_list(struct qj *q, const struct qj_query *query, qj_page_fn *page, void *
 /* One object into @out, a struct of @desc. -1: .err says why not; KAR_NOTFOUND is one reason. */
 int qj_get(struct qj *q, const struct kar_resource *res, const char *ns, const char *name,
 	const struct kar_desc *desc, void *out) KAR_NONNULL;
+
+/* --- stream.c */
+
+/* How a stream has ended: by the server; by who reads it; by the time that was set; with .err. */
+enum qj_streamed { QJ_ENDED, QJ_ENOUGH, QJ_LATE, QJ_BROKEN };
+/* Bytes have come. Not 0: enough. */
+typedef int qj_bytes_fn(void *arg, const char *bytes, size_t n);
+/* Asks for a watch or a log. @limit ms; -1: none. */
+enum qj_streamed qj_stream(struct qj *q, struct kar_request r, kar_time limit, qj_bytes_fn *bytes,
+	void *arg) KAR_NONNULL;
+struct qj_watch {
+	const struct kar_resource *res;
+	const struct kar_desc *desc; /* of what .seen gets */
+	const char *name;
+	int (*seen)(void *arg,
+		const void *object); /* as it is at first, and after each change; NULL: gone. Not 0: enough */
+	void *arg;
+};
+/* Follows one object of the namespace, also over the end of a watch and the restart of a server. Never returns QJ_ENDED. */
+enum qj_streamed qj_watch(struct qj *q, const struct qj_watch *what, kar_time limit) KAR_NONNULL;
 
 /* --- table.c */
 
@@ -110,6 +167,11 @@ const char *qj_clean(struct qj *q, const char *text) KAR_NONNULL KAR_RETNN;
 const char *qj_age(struct qj *q, kar_time ms) KAR_NONNULL KAR_RETNN;
 /* "[####------]" of @width characters between the brackets; in the arena. */
 const char *qj_bar(struct qj *q, double part, int width) KAR_NONNULL KAR_RETNN;
+
+/* @text, or as much of it as @width characters hold, with "..." at its end; in the arena. */
+const char *qj_cut(struct qj *q, const char *text, int width) KAR_NONNULL KAR_RETNN;
+/* Prints the object as .output asks for: YAML or JSON. Returns the exit status. */
+int qj_print_object(struct qj *q, const char *json) KAR_NONNULL;
 
 /* --- read.c */
 
@@ -144,6 +206,10 @@ struct qj_job {
 extern const struct kar_desc qj_job_desc;
 extern const struct kar_resource qj_jobs;
 
+struct qj_eviction {
+	const char *reason, *by, *queue;
+	kar_time time;
+};
 struct qj_group_spec {
 	int32_t min_member;
 	const char *queue;
@@ -153,6 +219,7 @@ struct qj_group_status {
 	int32_t position, members, running, scheduled, evictions;
 	kar_time estimated_start, waiting_since;
 	int64_t waited_seconds;
+	struct qj_eviction last_eviction; /* .time 0: none */
 	struct kar_array conditions;
 };
 struct qj_group {
@@ -229,5 +296,11 @@ int qj_cmd_restart(struct qj *q) KAR_NONNULL;
 int qj_cmd_scale(struct qj *q) KAR_NONNULL;
 int qj_cmd_cancel(struct qj *q) KAR_NONNULL;
 int qj_cmd_move(struct qj *q) KAR_NONNULL;
+int qj_cmd_wait(struct qj *q) KAR_NONNULL;
+int qj_cmd_create(struct qj *q) KAR_NONNULL;
+int qj_cmd_who(struct qj *q) KAR_NONNULL;
+int qj_cmd_completion(struct qj *q) KAR_NONNULL;
+/* What may stand where the last of @words does, one in a line, as kubectl asks its plug-ins. Opens .client if it is needed. */
+int qj_complete(struct qj *q, char **words, int n) KAR_NONNULL;
 
 #endif

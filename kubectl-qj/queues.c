@@ -114,10 +114,8 @@ int qj_cmd_queues(struct qj *q)
 		"RIGHT", "LIMIT", "OF-RIGHT", NULL };
 	struct queues all = { .q = q };
 
-	if (q->o.n_args) {
-		fprintf(stderr, "error: usage: kubectl qj queues\n");
-		return 1;
-	}
+	if (q->o.n_args)
+		return qj_misused(q);
 	if (qj_list(q, &(struct qj_query){ &qj_queues, &qj_queue_desc, "", NULL, NULL }, add_page, &all))
 		return qj_fail(q);
 	if (!all.n) {

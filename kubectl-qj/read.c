@@ -68,6 +68,14 @@ static const struct kar_field group_spec_fields[] = {
 };
 static const struct kar_desc group_spec_desc = KAR_DESC("spec", struct qj_group_spec, group_spec_fields);
 
+static const struct kar_field eviction_fields[] = {
+	KAR_FIELD(struct qj_eviction, reason, "reason", KAR_F_STRING),
+	KAR_FIELD(struct qj_eviction, by, "by", KAR_F_STRING),
+	KAR_FIELD(struct qj_eviction, queue, "queue", KAR_F_STRING),
+	KAR_FIELD_TIME(struct qj_eviction, time, "time", 0),
+};
+static const struct kar_desc eviction_desc = KAR_DESC("eviction", struct qj_eviction, eviction_fields);
+
 static const struct kar_field group_status_fields[] = {
 	KAR_FIELD(struct qj_group_status, phase, "phase", KAR_F_STRING),
 	KAR_FIELD(struct qj_group_status, admitted_queue, "admittedQueue", KAR_F_STRING),
@@ -79,6 +87,7 @@ static const struct kar_field group_status_fields[] = {
 	KAR_FIELD_TIME(struct qj_group_status, estimated_start, "estimatedStart", 0),
 	KAR_FIELD_TIME(struct qj_group_status, waiting_since, "waitingSince", 0),
 	KAR_FIELD(struct qj_group_status, waited_seconds, "waitedSeconds", KAR_F_INT64),
+	KAR_FIELD_SUB(struct qj_group_status, last_eviction, "lastEviction", KAR_F_OBJECT, &eviction_desc),
 	KAR_FIELD_SUB(struct qj_group_status, conditions, "conditions", KAR_F_ARRAY, &condition_desc),
 };
 static const struct kar_desc group_status_desc =

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/base/str.h"
+#include "kubectl-qj/doc.h"
 
 /* Characters, not bytes: what continues one in UTF-8 is not counted. */
 static int length(const char *text)
@@ -117,6 +118,13 @@ static int bytes_of(const char *text, int n)
 	return (int)(at - text);
 }
 
+const char *qj_cut(struct qj *q, const char *text, int width)
+{
+	if (width <= 8 || length(text) <= width)
+		return text;
+	return kar_arena_printf(&q->arena, "%.*s...", bytes_of(text, width - 3), text);
+}
+
 /* The escape sequence for a cell; "": none. Only words that say how it goes have one. */
 static const char *colour_of(const struct qj_table *t, int column, const char *text)
 {
@@ -152,11 +160,7 @@ static void print_row(const struct qj_table *t, const char *const *cells)
 		if (!t->q->terminal) {
 			fprintf(t->q->out, "%s%s", cells[i], last ? "\n" : "\t");
 		} else if (last) {
-			bool cut = left > 8 && length(cells[i]) > left;
-
-			fprintf(t->q->out, "%.*s%s\n",
-				cut ? bytes_of(cells[i], left - 3) : (int)strlen(cells[i]), cells[i],
-				cut ? "..." : "");
+			fprintf(t->q->out, "%s\n", qj_cut(t->q, cells[i], left));
 		} else {
 			print_cell(t, i, cells[i]);
 			fprintf(t->q->out, "%*s", t->width[i] - length(cells[i]) + 3, "");
@@ -184,4 +188,19 @@ void qj_table_flush(struct qj_table *t)
 	fflush(t->q->out);
 	t->cells = NULL;
 	t->n_cells = 0;
+}
+
+int qj_print_object(struct qj *q, const char *json)
+{
+	const struct qj_doc *d = qj_doc_parse(&q->arena, json);
+
+	if (!d) {
+		fprintf(stderr, "error: the object is too deep\n");
+		return 1;
+	}
+	if (q->o.output == QJ_YAML)
+		qj_doc_print_yaml(d, q->out);
+	else
+		qj_doc_print_json(d, q->out);
+	return 0;
 }

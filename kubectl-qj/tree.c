@@ -128,10 +128,8 @@ int qj_cmd_tree(struct qj *q)
 	struct tree t = { .q = q };
 	struct qj_job j = { 0 };
 
-	if (q->o.n_args != 1) {
-		fprintf(stderr, "error: usage: kubectl qj tree JOB\n");
-		return 1;
-	}
+	if (q->o.n_args != 1)
+		return qj_misused(q);
 	of_job.labels = kar_arena_printf(&q->arena, KAR_LABEL_QUEUEJOB "=%s", q->o.args[0]);
 	if (qj_get(q, &qj_jobs, q->ns, q->o.args[0], &qj_job_desc, &j) || qj_list(q, &of_job, add_pods, &t))
 		return qj_fail(q);

@@ -265,10 +265,8 @@ int qj_cmd_why(struct qj *q)
 	const char *slash = q->o.n_args == 1 ? strchr(q->o.args[0], '/') : NULL;
 	int status = 0;
 
-	if (q->o.n_args != 1 || q->o.all) {
-		fprintf(stderr, "error: usage: kubectl qj why JOB|podgroup/GROUP|pod/POD\n");
-		return 1;
-	}
+	if (q->o.n_args != 1 || q->o.all)
+		return qj_misused(q);
 	w.name = slash ? slash + 1 : q->o.args[0];
 	if (strncmp(q->o.args[0], "pod/", 4) == 0)
 		status = follow_pod(&w, w.name);

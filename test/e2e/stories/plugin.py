@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import subprocess
+import time
 
 from harness import KEY, expect, expect_equal, queuejob, task, wait_until
 from stories.custom_controller import queue
@@ -14,11 +15,11 @@ def built(s):
     return pathlib.Path(s.manager.command[0]).parents[1] / "kubectl-qj"
 
 
-def plugin(s, *args, kubeconfig=None, fails=False):
-    """kubectl qj ARGS: its output; with fails=True what it says on stderr."""
+def plugin(s, command, *args, kubeconfig=None, fails=False):
+    """kubectl qj COMMAND ARGS: its output; with fails=True what it says on stderr."""
     env = {**os.environ, "PATH": f"{built(s)}:{os.environ['PATH']}", "KUBECONFIG": str(kubeconfig or s.cluster.kubeconfig)}
-    done = subprocess.run(["kubectl", "qj", *args, "--namespace", s.namespace], env=env, capture_output=True, text=True, timeout=60)
-    expect(bool(done.returncode) == fails, f"kubectl qj {' '.join(args)}: exit status {done.returncode}: {done.stdout}{done.stderr}")
+    done = subprocess.run(["kubectl", "qj", command, "--namespace", s.namespace, *args], env=env, capture_output=True, text=True, timeout=60)
+    expect(bool(done.returncode) == fails, f"kubectl qj {command} {' '.join(args)}: exit status {done.returncode}: {done.stdout}{done.stderr}")
     return done.stderr if fails else done.stdout
 
 
@@ -30,6 +31,35 @@ def story_documented_plugin(s):
     for line in commands.splitlines():
         shell(f'export PATH="{s.cluster.dir}/bin:$PATH"; {line}')
     wait_until(lambda: not s.job("elastic") and not s.pods("elastic"), "nothing is left of it", 60)
+
+
+def comparable(text, namespace):
+    """The text with one space between its words, and without what differs from one run to the next."""
+    words = re.sub(r"[ \t]+", " ", text.replace(f"{namespace}/", "default/"))
+    return re.sub(r"\b\d+[smh](\d+[smh])?\b", "AGE", re.sub(r"\b(node|kwok|n)-?\d+\b", "NODE", words)).strip()
+
+
+def story_plugin_prints_what_its_document_shows(s):
+    """docs/KUBECTL.md: each command of "What it prints" prints the text below it."""
+    shell, command, wrong = Shell(s), None, []
+    others = [q["metadata"]["name"] for q in s.kubectl.list("queues.kube-arbitrator.io") if q["metadata"]["name"] != "default"]
+    if others:  # of stories before, which have ended: they have a right to a part
+        s.kubectl("delete", "queues.kube-arbitrator.io", *others, "--timeout=60s")
+    path = f'export PATH="{s.cluster.dir}/bin-{s.namespace}:$PATH"; '
+    shell(f"mkdir -p {s.cluster.dir}/bin-{s.namespace} && cp {built(s)}/kubectl-qj {s.cluster.dir}/bin-{s.namespace}/")
+    for language, text in blocks("docs/KUBECTL.md", "What it prints"):
+        if language == "sh":
+            command, shown = text, shell(path + text)
+        elif command:
+            for _ in range(20):  # what a queue uses is written after a while
+                if comparable(shown, s.namespace) == comparable(text, s.namespace) or not re.search("qj (list|why|who|tree|queues|top)", command):
+                    break
+                time.sleep(0.5)
+                shown = shell(path + command)
+            if comparable(shown, s.namespace) != comparable(text, s.namespace):
+                wrong.append(f"{command}{shown}")
+            command = None  # what follows without a command is the text of another story
+    expect(not wrong, "other than in docs/KUBECTL.md:\n" + "\n".join(wrong))
 
 
 def rows(text):
@@ -101,6 +131,33 @@ def story_plugin_changes_jobs(s):
         expect_equal({name: s.job(name)["metadata"]["uid"] for name in uids if "deletionTimestamp" not in s.job(name)["metadata"]}, uids, "both are there")
         plugin(s, "cancel", "j")
         wait_until(lambda: not s.job("j") and not s.pods("j"), "nothing is left of it", 60)
+
+
+def story_plugin_makes_jobs_and_waits_for_them(s):
+    """create makes a job, or prints one that kubectl takes; wait returns when it runs, ends, fails, or when its time is over; names are completed."""
+    made = plugin(s, "create", "c", "--image", "busybox:1.36", "--replicas", "2", "--min", "1", "--cpu", "100m", "--dry-run=client", "-o", "yaml", "--", "sleep", "5")
+    s.kubectl("create", "-f", "-", stdin=made)
+    expect_equal(s.job("c")["spec"]["schedSpec"]["minAvailable"], 1, "minimum of the job that was printed")
+    expect_equal(plugin(s, "create", "d", "--image", "busybox:1.36", "--", "true"), f"queuejob.{KEY}d created\n", "create")
+    expect_equal(s.job("d")["spec"]["taskSpecs"][0]["template"]["spec"]["containers"][0]["command"], ["true"], "its command")
+    said = plugin(s, "create", "d", "--image", "busybox:1.36", fails=True)
+    expect(said.startswith("Error from server (AlreadyExists): "), said)
+    said = plugin(s, "create", "d", "--image", "busybox:1.36", "--cpu", "lots", fails=True)
+    expect_equal(said, "error: --cpu lots: want an amount, as in 500m, 4 or 2Gi\n", "an amount that is none")
+    expect_equal(plugin(s, "wait", "c", "--for=running", "--timeout=60s"), f"queuejob.{KEY}c Running\n", "it runs")
+    s.apply(queuejob("good", task("worker", 2, outcome="succeed", after="2s")))
+    progress = plugin(s, "wait", "good", "--progress", "--timeout=60s").splitlines()
+    expect(progress[-1] == f"queuejob.{KEY}good Completed" and any(line.startswith("2 running, 0 of 2 succeeded  Running") for line in progress), f"progress: {progress}")
+    s.apply(queuejob("bad", task("worker", 2, outcome="fail", after="1s"), backoffLimit=0))
+    said = plugin(s, "wait", "bad", "--timeout=60s", fails=True)
+    expect(said.startswith(f"error: queuejob.{KEY}bad has ended: Failed, "), said)
+    said = plugin(s, "wait", "c", "--timeout=1s", fails=True)
+    expect(said.startswith(f"error: timed out waiting for queuejob.{KEY}c to end: it is Running"), said)
+    said = plugin(s, "wait", "nobody", fails=True)
+    expect(said.startswith("Error from server (NotFound): "), said)
+    env = {**os.environ, "KUBECONFIG": str(s.cluster.kubeconfig)}
+    asked = subprocess.run([built(s) / "kubectl-qj", "__complete", "--namespace", s.namespace, "why", ""], env=env, capture_output=True, text=True, timeout=60)
+    expect_equal(asked.stdout.split(), ["bad", "c", "d", "good", ":4"], "jobs that a shell may complete")
 
 
 def story_plugin_has_the_rights_of_its_user(s):

@@ -5,6 +5,7 @@ import time
 from harness import expect, expect_equal, wait_until
 from stories.members import batch_job, group, members, nodes, owned_pod, owner, runs, said, says
 from stories.nodes import expect_no_pod_was_made, gang, wait_until_alone
+from stories.plugin import plugin
 
 
 def queue(s, policy="LowerPriority"):
@@ -52,6 +53,9 @@ def story_gang_of_lower_priority_makes_room(s):
         expect_equal((status["evictions"], {k: v for k, v in status["lastEviction"].items() if k != "time"}),
                      (1, {"reason": "InQueue", "by": f"{s.namespace}/high", "queue": name}), "what is said of the eviction")
         expect_equal(next(c["reason"] for c in status["conditions"] if c["type"] == "Preempted"), "InQueue", "condition Preempted")
+    for job in ("low", "high"):  # from both sides
+        said_by_plugin = [line.split("\t")[1:] for line in plugin(s, "who", job).splitlines()]
+        expect_equal(said_by_plugin, [["EVICTED", "FOR", "RULE", "WHY"], [f"{s.namespace}/low", f"{s.namespace}/high", "priority", why]], f"kubectl qj who {job}")
     s.shown.append(s.kubectl("describe", "podgroups.scheduling.x-k8s.io", "low"))
     s.kubectl("delete", "queuejob", "high", "--wait=true", "--cascade=foreground")
     s.wait_phase("low", "Running", running=2)
