@@ -31,6 +31,12 @@ static const struct qj_help commands[] = {
 		"--for running    status 0 as soon as it is Running, or Completed\n"
 		"--timeout TIME   30s, 10m, 1h30m; default: none\n"
 		"--progress       a bar with counts; without a terminal a line for each change\n" },
+	{ "logs", "JOB", "what its pods have printed, each line behind the name of the pod",
+		"--task --index --previous --follow",
+		"--task NAME, --index N  pods of one task, or one of each\n"
+		"-p, --previous          of the run before, of containers that were restarted\n"
+		"-f, --follow            prints what comes, also of pods that are made again, until the job has ended\n"
+		"On a terminal lines have no control characters; a file gets them as they are.\n" },
 	{ "suspend", "JOB", "stops its pods", "--dry-run", NULL },
 	{ "resume", "JOB", "starts them again", "--dry-run", NULL },
 	{ "restart", "JOB", "makes all its pods again", "--dry-run", NULL },

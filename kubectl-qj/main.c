@@ -24,6 +24,7 @@ static const struct {
 	{ "queues", qj_cmd_queues, CLUSTER },
 	{ "create", qj_cmd_create, NO_CLUSTER_IF_DRY },
 	{ "wait", qj_cmd_wait, CLUSTER },
+	{ "logs", qj_cmd_logs, CLUSTER },
 	{ "suspend", qj_cmd_suspend, CLUSTER },
 	{ "resume", qj_cmd_resume, CLUSTER },
 	{ "restart", qj_cmd_restart, CLUSTER },

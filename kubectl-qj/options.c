@@ -27,7 +27,8 @@ enum {
 	GPU,
 	CPU,
 	MEMORY,
-	QUEUE
+	QUEUE,
+	INDEX,
 };
 
 static const struct option flags[] = {
@@ -52,6 +53,9 @@ static const struct option flags[] = {
 	{ "cpu", required_argument, NULL, CPU },
 	{ "memory", required_argument, NULL, MEMORY },
 	{ "queue", required_argument, NULL, QUEUE },
+	{ "index", required_argument, NULL, INDEX },
+	{ "previous", no_argument, NULL, 'p' },
+	{ "follow", no_argument, NULL, 'f' },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -159,6 +163,10 @@ static bool *switch_of(struct qj_options *o, int flag)
 		return &o->version;
 	case PROGRESS:
 		return &o->progress;
+	case 'p':
+		return &o->previous;
+	case 'f':
+		return &o->follow;
 	default:
 		return NULL;
 	}
@@ -188,6 +196,8 @@ static int read_flag(struct qj_options *o, int flag, const char *value, struct k
 		return read_timeout(o, value, err);
 	case REPLICAS:
 		return read_count(&o->wish.replicas, "replicas", value, 1, err);
+	case INDEX:
+		return read_count(&o->index, "index", value, 0, err);
 	case MIN:
 		return read_count(&o->wish.min, "min", value, 1, err);
 	default:
@@ -240,7 +250,7 @@ int qj_options_read(struct qj_options *o, int argc, char **argv, struct kar_aren
 	o->index = -1;
 	o->n_rest = count_rest(argc, argv);
 	optind = 0; /* from the beginning, also when another line was read before */
-	while ((flag = getopt_long(argc, argv, ":n:Al:o:h", flags, NULL)) != -1) {
+	while ((flag = getopt_long(argc, argv, ":n:Al:o:hfp", flags, NULL)) != -1) {
 		if (flag == ':')
 			return kar_fail(err, KAR_FATAL, "flag needs a value: %s", argv[optind - 1]);
 		if (flag == '?')

@@ -5,6 +5,7 @@
  *   help.c     what each command is called and takes                      stream.c changes of an object, and logs
  *   read.c     objects, as far as commands show them                      doc.h    documents as trees
  *   list.c why.c queues.c tree.c who.c wait.c            what commands show
+ *   logs.c follow.c  what pods print: what there is, and what comes
  *   act.c create.c   commands that change a job                           complete.c  what a shell may complete
  *
  * The plug-in has the rights of the user's kubeconfig and no others. What a user may not read is shown as "-". Text from the cluster is printed without
@@ -254,7 +255,8 @@ struct qj_container_end {
 	int32_t exit_code;
 };
 struct qj_container_state {
-	struct qj_container_end terminated, waiting;
+	struct qj_container_end terminated, waiting, running;
+	bool has_terminated, has_running;
 };
 struct qj_container {
 	const char *name;
@@ -264,6 +266,7 @@ struct qj_container {
 };
 struct qj_pod_spec {
 	const char *node;
+	struct kar_array containers; /* struct qj_container: .name */
 };
 struct qj_pod_status {
 	const char *phase, *reason, *message;
@@ -299,6 +302,7 @@ int qj_cmd_move(struct qj *q) KAR_NONNULL;
 int qj_cmd_wait(struct qj *q) KAR_NONNULL;
 int qj_cmd_create(struct qj *q) KAR_NONNULL;
 int qj_cmd_who(struct qj *q) KAR_NONNULL;
+int qj_cmd_logs(struct qj *q) KAR_NONNULL;
 int qj_cmd_completion(struct qj *q) KAR_NONNULL;
 /* What may stand where the last of @words does, one in a line, as kubectl asks its plug-ins. Opens .client if it is needed. */
 int qj_complete(struct qj *q, char **words, int n) KAR_NONNULL;

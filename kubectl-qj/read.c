@@ -141,7 +141,16 @@ static const struct kar_field end_fields[] = {
 static const struct kar_desc end_desc = KAR_DESC("state", struct qj_container_end, end_fields);
 
 static const struct kar_field state_fields[] = {
-	KAR_FIELD_SUB(struct qj_container_state, terminated, "terminated", KAR_F_OBJECT, &end_desc),
+	{ .name = "terminated",
+		.type = KAR_F_OBJECT,
+		.offset = offsetof(struct qj_container_state, terminated),
+		.has = offsetof(struct qj_container_state, has_terminated),
+		.sub = &end_desc },
+	{ .name = "running",
+		.type = KAR_F_OBJECT,
+		.offset = offsetof(struct qj_container_state, running),
+		.has = offsetof(struct qj_container_state, has_running),
+		.sub = &end_desc },
 	KAR_FIELD_SUB(struct qj_container_state, waiting, "waiting", KAR_F_OBJECT, &end_desc),
 };
 static const struct kar_desc state_desc = KAR_DESC("state", struct qj_container_state, state_fields);
@@ -156,6 +165,7 @@ static const struct kar_desc container_desc = KAR_DESC("container", struct qj_co
 
 static const struct kar_field pod_spec_fields[] = {
 	KAR_FIELD(struct qj_pod_spec, node, "nodeName", KAR_F_STRING),
+	KAR_FIELD_SUB(struct qj_pod_spec, containers, "containers", KAR_F_ARRAY, &container_desc),
 };
 static const struct kar_desc pod_spec_desc = KAR_DESC("spec", struct qj_pod_spec, pod_spec_fields);
 

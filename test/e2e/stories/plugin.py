@@ -155,6 +155,8 @@ def story_plugin_makes_jobs_and_waits_for_them(s):
     expect(said.startswith(f"error: timed out waiting for queuejob.{KEY}c to end: it is Running"), said)
     said = plugin(s, "wait", "nobody", fails=True)
     expect(said.startswith("Error from server (NotFound): "), said)
+    said = plugin(s, "logs", "c", fails=True)  # simulated pods have none: test/node reads those of real ones
+    expect(said.startswith("[c-worker-0] error: "), said)
     env = {**os.environ, "KUBECONFIG": str(s.cluster.kubeconfig)}
     asked = subprocess.run([built(s) / "kubectl-qj", "__complete", "--namespace", s.namespace, "why", ""], env=env, capture_output=True, text=True, timeout=60)
     expect_equal(asked.stdout.split(), ["bad", "c", "d", "good", ":4"], "jobs that a shell may complete")
