@@ -17,6 +17,15 @@ static const struct qj_help commands[] = {
 		"which is an hour, as a rule.\n" },
 	{ "tree", "JOB", "the job with its group, tasks and pods", NULL, NULL },
 	{ "queues", "", "the tree of queues: what each has a right to, uses and may use", NULL, NULL },
+	{ "top", "", "queues with what they use and who is next, nodes with what is free", NULL,
+		"A terminal gets it every 5 seconds until Ctrl-C; programs get it once.\n"
+		"Of nodes \"-\" is shown to who may not list them, or the pods of all namespaces.\n" },
+	{ "convert", "-f FILE",
+		"prints objects of other tools as ours, and says of each field what became of it",
+		"--filename --output",
+		"Reads Jobs of batch and of Volcano, JobSets, MPIJobs, and ClusterQueues and LocalQueues of Kueue, as YAML or\n"
+		"JSON; -f - reads the standard input. Objects go to the standard output, words about fields to the other one:\n"
+		"\"A -> B\" is carried over, \"A: ...\" needs a look. It needs no cluster.\n" },
 	{ "create", "NAME --image IMAGE [-- COMMAND...]", "makes a job of one task",
 		"--image --replicas --min --gpu --cpu --memory --queue --dry-run --output",
 		"--replicas N     pods; default: 1\n"
@@ -112,6 +121,7 @@ int qj_misused(const struct qj *q)
 {
 	const struct qj_help *h = qj_help_of(q->o.command);
 
-	fprintf(stderr, "error: usage: kubectl qj %s %s\n", h ? h->name : "COMMAND", h ? h->args : "");
+	fprintf(stderr, "error: usage: kubectl qj %s%s%s\n", h ? h->name : "COMMAND",
+		h && *h->args ? " " : "", h ? h->args : "");
 	return 1;
 }

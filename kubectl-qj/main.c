@@ -22,6 +22,8 @@ static const struct {
 	{ "who", qj_cmd_who, CLUSTER },
 	{ "tree", qj_cmd_tree, CLUSTER },
 	{ "queues", qj_cmd_queues, CLUSTER },
+	{ "top", qj_cmd_top, CLUSTER },
+	{ "convert", qj_cmd_convert, NO_CLUSTER },
 	{ "create", qj_cmd_create, NO_CLUSTER_IF_DRY },
 	{ "wait", qj_cmd_wait, CLUSTER },
 	{ "logs", qj_cmd_logs, CLUSTER },

@@ -29,6 +29,7 @@ enum {
 	MEMORY,
 	QUEUE,
 	INDEX,
+	FILENAME,
 };
 
 static const struct option flags[] = {
@@ -56,6 +57,7 @@ static const struct option flags[] = {
 	{ "index", required_argument, NULL, INDEX },
 	{ "previous", no_argument, NULL, 'p' },
 	{ "follow", no_argument, NULL, 'f' },
+	{ "filename", required_argument, NULL, FILENAME },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -146,6 +148,8 @@ static const char **text_of(struct qj_options *o, int flag)
 		return &o->wish.memory;
 	case QUEUE:
 		return &o->wish.queue;
+	case FILENAME:
+		return &o->file;
 	default:
 		return NULL;
 	}
@@ -241,21 +245,34 @@ static int check_dry_run(const struct qj_options *o, struct kar_err *err)
 	return 0;
 }
 
+/* As in kubectl, -f is a file for some commands, and for logs a wish. */
+static bool takes_file(int argc, char **argv)
+{
+	optind = 0;
+	while (getopt_long(argc, argv, "+:n:Al:o:hfp", flags, NULL) != -1)
+		;
+	return optind < argc && kar_streq(argv[optind], "convert");
+}
+
 int qj_options_read(struct qj_options *o, int argc, char **argv, struct kar_arena *a, struct kar_err *err)
 {
+	const char *known;
 	int flag;
 
 	opterr = 0;
+	known = takes_file(argc, argv) ? ":n:Al:o:hf:p" : ":n:Al:o:hfp";
 	o->timeout = -1;
 	o->index = -1;
 	o->n_rest = count_rest(argc, argv);
 	optind = 0; /* from the beginning, also when another line was read before */
-	while ((flag = getopt_long(argc, argv, ":n:Al:o:hfp", flags, NULL)) != -1) {
+	while ((flag = getopt_long(argc, argv, known, flags, NULL)) != -1) {
 		if (flag == ':')
 			return kar_fail(err, KAR_FATAL, "flag needs a value: %s", argv[optind - 1]);
 		if (flag == '?')
 			return kar_fail(err, KAR_FATAL, "unknown flag: %s; see kubectl qj --help",
 				argv[optind - 1]);
+		if (flag == 'f' && optarg)
+			flag = FILENAME;
 		if (read_flag(o, flag, optarg, err))
 			return -1;
 	}

@@ -5,6 +5,7 @@
  *   help.c     what each command is called and takes                      stream.c changes of an object, and logs
  *   read.c     objects, as far as commands show them                      doc.h    documents as trees
  *   list.c why.c queues.c tree.c who.c wait.c            what commands show
+ *   top.c nodes.c    queues and nodes, again and again                    convert*.c objects of other tools as ours
  *   logs.c follow.c  what pods print: what there is, and what comes
  *   act.c create.c   commands that change a job                           complete.c  what a shell may complete
  *
@@ -302,6 +303,8 @@ int qj_cmd_move(struct qj *q) KAR_NONNULL;
 int qj_cmd_wait(struct qj *q) KAR_NONNULL;
 int qj_cmd_create(struct qj *q) KAR_NONNULL;
 int qj_cmd_who(struct qj *q) KAR_NONNULL;
+int qj_cmd_top(struct qj *q) KAR_NONNULL;
+int qj_cmd_convert(struct qj *q) KAR_NONNULL;
 int qj_cmd_logs(struct qj *q) KAR_NONNULL;
 int qj_cmd_completion(struct qj *q) KAR_NONNULL;
 /* What may stand where the last of @words does, one in a line, as kubectl asks its plug-ins. Opens .client if it is needed. */

@@ -6,7 +6,7 @@ import re
 import subprocess
 import time
 
-from harness import KEY, expect, expect_equal, queuejob, task, wait_until
+from harness import KEY, ROOT, expect, expect_equal, queuejob, task, wait_until
 from stories.custom_controller import queue
 from stories.documents import Shell, blocks
 
@@ -47,7 +47,7 @@ def story_plugin_prints_what_its_document_shows(s):
         s.kubectl("delete", "queues.kube-arbitrator.io", *others, "--timeout=60s")
     path = f'export PATH="{s.cluster.dir}/bin-{s.namespace}:$PATH"; '
     shell(f"mkdir -p {s.cluster.dir}/bin-{s.namespace} && cp {built(s)}/kubectl-qj {s.cluster.dir}/bin-{s.namespace}/")
-    for language, text in blocks("docs/KUBECTL.md", "What it prints"):
+    for language, text in blocks("docs/KUBECTL.md", "From other tools") + blocks("docs/KUBECTL.md", "What it prints"):
         if language == "sh":
             command, shown = text, shell(path + text)
         elif command:
@@ -162,6 +162,21 @@ def story_plugin_makes_jobs_and_waits_for_them(s):
     expect_equal(asked.stdout.split(), ["bad", "c", "d", "good", ":4"], "jobs that a shell may complete")
 
 
+def story_plugin_converts_objects_of_other_tools(s):
+    """What convert makes of each example is accepted by the API server, no field unknown; the MPIJob runs, and one of Kueue is in the queue of its LocalQueue."""
+    for path in sorted((ROOT / "test/unit/data/convert").glob("*.yaml")):
+        made = re.sub("namespace: team$", f"namespace: {s.namespace}", plugin(s, "convert", "-f", str(path)), flags=re.M)
+        made = re.sub("^  name: team$", f"  name: {s.namespace}", made, flags=re.M)
+        made = re.sub("^  parent: .*\n", "", made, flags=re.M)  # it is made by whoever makes queues
+        s.kubectl("apply", "--dry-run=server", "--validate=strict", "-f", "-", stdin=made)
+        if path.name == "mpi.yaml":
+            s.kubectl("apply", "-f", "-", stdin=made.replace("queue: research", "queue: default"))
+            s.wait_phase("pi", "Running", running=3)
+            s.kubectl("delete", "queuejob", "pi", "--wait=false")
+    said = plugin(s, "convert", "-f", str(ROOT / "manifests/deployment.yaml"), fails=True)
+    expect("is not converted: Job of batch or of Volcano, JobSet, MPIJob, ClusterQueue and LocalQueue are" in said, said)
+
+
 def story_plugin_has_the_rights_of_its_user(s):
     """Who may read nothing gets the words of the API server; who may read jobs but no queues and no groups of others sees what he may."""
     s.apply(job("j", "default"))
@@ -176,5 +191,14 @@ def story_plugin_has_the_rights_of_its_user(s):
     s.kubectl("create", "rolebinding", "reader", "--role=reader", f"--serviceaccount={s.namespace}:reader")
     wait_until(lambda: subprocess.run(["kubectl", "--kubeconfig", str(config), "get", "qj", "-n", s.namespace], capture_output=True).returncode == 0, "the role is in force")
     expect_equal(rows(plugin(s, "list", kubeconfig=config))[1][:5], ["j", "Running", "default", "-", "2/2"], "his jobs")
+    s.kubectl("create", "clusterrole", f"{s.namespace}-queues", "--verb=get,list", "--resource=queues.kube-arbitrator.io")
+    s.kubectl("create", "clusterrolebinding", f"{s.namespace}-queues", f"--clusterrole={s.namespace}-queues", f"--serviceaccount={s.namespace}:reader")
+    try:
+        wait_until(lambda: subprocess.run(["kubectl", "--kubeconfig", str(config), "get", "queues.kube-arbitrator.io"], capture_output=True).returncode == 0, "he may read queues")
+        top = plugin(s, "top", kubeconfig=config)
+        expect(top.startswith("QUEUE\tRESOURCE\t") and top.endswith("NODE\tSTATE\tFREE-PODS\tFREE-CPU\tFREE-MEMORY\n-\t-\t-\t-\t-\n"), top)
+    finally:
+        s.kubectl("delete", "clusterrole,clusterrolebinding", f"{s.namespace}-queues")
+        wait_until(lambda: subprocess.run(["kubectl", "--kubeconfig", str(config), "get", "queues.kube-arbitrator.io"], capture_output=True).returncode, "he may not read queues")
     why = plugin(s, "why", "j", kubeconfig=config)
     expect("Queue default: you may not read it" in why, why)

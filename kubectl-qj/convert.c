@@ -1,0 +1,348 @@
+/* convert: reads a file of another tool, prints our objects, and says on stderr of each field what became of it. */
+#include "kubectl-qj/convert.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/names.h"
+#include "common/base/str.h"
+#include "common/codec/yaml.h"
+
+enum { MOST = 16 << 20 /* bytes of a file */ };
+
+static const struct {
+	const char *group, *kind, *becomes;
+	qj_convert_fn *run;
+} kinds[] = {
+	{ "batch.volcano.sh", "Job", "QueueJob", qj_convert_volcano },
+	{ "batch", "Job", "QueueJob", qj_convert_batch },
+	{ "jobset.x-k8s.io", "JobSet", "QueueJob", qj_convert_jobset },
+	{ "kubeflow.org", "MPIJob", "QueueJob", qj_convert_mpi },
+	{ "kueue.x-k8s.io", "ClusterQueue", "Queue", qj_convert_cluster_queue },
+	{ "kueue.x-k8s.io", "LocalQueue", "Namespace", qj_convert_local_queue },
+};
+
+/* --- fields ----------------------------------------------------------------------------------------- */
+
+struct qj_doc *qj_take(const struct qj_conv *c, const char *path)
+{
+	struct qj_doc *d = qj_doc_get(c->from, path);
+
+	if (d)
+		d->used = true;
+	return d;
+}
+
+const char *qj_take_text(const struct qj_conv *c, const char *path)
+{
+	const struct qj_doc *d = qj_take(c, path);
+
+	return d ? d->text : NULL;
+}
+
+int64_t qj_take_number(const struct qj_conv *c, const char *path, int64_t otherwise)
+{
+	const char *text = qj_take_text(c, path);
+	char *end;
+	long n;
+
+	if (!text)
+		return otherwise;
+	n = strtol(text, &end, 10);
+	if (*text && !*end && n >= 0 && n <= INT32_MAX)
+		return n;
+	qj_note(c, path, "%s is no number of pods: taken as %lld", text, (long long)otherwise);
+	return otherwise;
+}
+
+void qj_note(const struct qj_conv *c, const char *path, const char *fmt, ...)
+{
+	char *text;
+	va_list args;
+
+	va_start(args, fmt);
+	if (vasprintf(&text, fmt, args) < 0)
+		abort();
+	va_end(args);
+	fprintf(stderr, "  %s%s: %s\n", qj_clean(c->q, c->from_at), qj_clean(c->q, path),
+		qj_clean(c->q, text));
+	free(text);
+}
+
+void qj_put(const struct qj_conv *c, const char *path, const char *to, const struct qj_doc *value)
+{
+	qj_doc_put(c->a, c->to, to, value);
+	fprintf(stderr, "  %s%s -> %s%s\n", qj_clean(c->q, c->from_at), qj_clean(c->q, path), c->to_at, to);
+}
+
+bool qj_move(const struct qj_conv *c, const char *path, const char *to)
+{
+	const struct qj_doc *d = qj_take(c, path);
+
+	if (d)
+		qj_put(c, path, to, d);
+	return d != NULL;
+}
+
+struct qj_conv qj_conv_item(const struct qj_conv *c, struct qj_doc *item, const char *path, size_t i,
+	const char *to, size_t k)
+{
+	struct qj_conv one = *c;
+
+	one.from = item;
+	one.from_at = kar_arena_printf(c->a, "%s%s[%zu].", c->from_at, path, i);
+	one.to_at = kar_arena_printf(c->a, "%s%s[%zu].", c->to_at, to, k);
+	one.to = qj_doc_new(c->a, QJ_DOC_MAP, NULL);
+	return one;
+}
+
+/* Takes members out of a map for which @theirs is true. */
+static void drop(struct qj_doc *map, bool (*theirs)(const struct qj_doc *member))
+{
+	for (struct qj_doc **at = map ? &map->first : NULL; at && *at;) {
+		if (theirs(*at))
+			*at = (*at)->next;
+		else
+			at = &(*at)->next;
+	}
+}
+
+/* Labels that controllers give to a Job when it is made, and to its pods. */
+static bool is_label_of_controllers(const struct qj_doc *label)
+{
+	return strncmp(label->key, "batch.kubernetes.io/", strlen("batch.kubernetes.io/")) == 0 ||
+		kar_streq(label->key, "controller-uid") || kar_streq(label->key, "job-name") ||
+		kar_streq(label->key, "kueue.x-k8s.io/queue-name");
+}
+
+static bool is_scheduler_of_volcano(const struct qj_doc *field)
+{
+	return kar_streq(field->key, "schedulerName") && kar_streq(field->text, "volcano");
+}
+
+void qj_move_template(const struct qj_conv *c, const char *path)
+{
+	struct qj_doc *template = qj_take(c, path);
+
+	if (!template)
+		return;
+	drop(qj_doc_get(template, "metadata.labels"), is_label_of_controllers);
+	drop(qj_doc_get(template, "spec"), is_scheduler_of_volcano);
+	qj_put(c, path, "template", template);
+	if (qj_doc_text(template, "spec.schedulerName"))
+		qj_note(c, path, "its schedulerName is %s, which must still run",
+			qj_doc_text(template, "spec.schedulerName"));
+}
+
+/* Keys of labels have dots. */
+static struct qj_doc *label(const struct qj_doc *object, const char *key)
+{
+	const struct qj_doc *labels = qj_doc_get(object, "metadata.labels");
+
+	for (struct qj_doc *d = labels ? labels->first : NULL; d; d = d->next) {
+		if (kar_streq(d->key, key))
+			return d;
+	}
+	return NULL;
+}
+
+/* A job of Kueue names a LocalQueue; jobs of ours name what that is of. */
+void qj_move_queue_label(const struct qj_conv *c)
+{
+	const struct qj_doc *name = label(c->from, "kueue.x-k8s.io/queue-name");
+	const char *queue = name ? name->text : NULL, *ns = qj_doc_text(c->from, "metadata.namespace");
+
+	if (!kar_has_text(queue))
+		return;
+	for (const struct qj_doc *d = c->all->first; d; d = d->next) {
+		const char *of = qj_doc_text(d, "metadata.namespace");
+
+		if (kar_streq(qj_doc_text(d, "kind"), "LocalQueue") &&
+			kar_streq(qj_doc_text(d, "metadata.name"), queue) &&
+			(!of || !ns || kar_streq(of, ns)) && qj_doc_text(d, "spec.clusterQueue"))
+			queue = qj_doc_text(d, "spec.clusterQueue");
+	}
+	qj_put(c, "metadata.labels[kueue.x-k8s.io/queue-name]", "spec.queue",
+		qj_doc_new(c->a, QJ_DOC_TEXT, queue));
+	(void)qj_take(c, "spec.suspend"); /* Kueue sets it while the job waits */
+}
+
+/* --- objects ---------------------------------------------------------------------------------------- */
+
+static bool is_used_below(const struct qj_doc *d)
+{
+	bool used = d->used;
+
+	for (const struct qj_doc *m = d->first; m && !used; m = m->next)
+		used = is_used_below(m);
+	return used;
+}
+
+/* What nobody has taken: the largest parts of which that is true. */
+static void say_rest(const struct qj_conv *c, const struct qj_doc *d, const char *path)
+{
+	size_t i = 0;
+
+	if (d->used || d->kind == QJ_DOC_NULL)
+		return;
+	if (!is_used_below(d)) {
+		fprintf(stderr, "  %s: not carried over\n", qj_clean(c->q, path));
+		return;
+	}
+	for (const struct qj_doc *m = d->first; m; m = m->next, i++)
+		say_rest(c, m,
+			m->key ? kar_arena_printf(c->a, "%s%s%s", path, *path ? "." : "", m->key)
+			       : kar_arena_printf(c->a, "%s[%zu]", path, i));
+}
+
+/* What the cluster writes, or what is the same in ours. */
+static void take_head(const struct qj_conv *c)
+{
+	static const char *const fields[] = { "apiVersion", "kind", "status", "metadata" };
+	const struct qj_doc *meta = qj_doc_get(c->from, "metadata");
+
+	for (size_t i = 0; i < KAR_LEN(fields); i++)
+		(void)qj_take(c, fields[i]);
+	for (const struct qj_doc *m = meta ? meta->first : NULL; m; m = m->next) {
+		bool ours = kar_streq(m->key, "labels") || kar_streq(m->key, "generateName");
+
+		if (ours && m->kind != QJ_DOC_NULL)
+			qj_doc_put(c->a, c->to, kar_arena_printf(c->a, "metadata.%s", m->key), m);
+		else if (kar_streq(m->key, "annotations") || kar_streq(m->key, "finalizers") ||
+			kar_streq(m->key, "ownerReferences"))
+			qj_note(c, kar_arena_printf(c->a, "metadata.%s", m->key), "not carried over");
+	}
+}
+
+/* The labels are those of .from until it is read. */
+static void drop_labels(const struct qj_conv *c)
+{
+	struct qj_doc *labels = qj_doc_get(c->to, "metadata.labels");
+
+	drop(labels, is_label_of_controllers);
+}
+
+static void print(struct qj *q, const struct qj_doc *d)
+{
+	if (q->o.output == QJ_JSON) {
+		qj_doc_print_json(d, q->out);
+		return;
+	}
+	fprintf(q->out, "---\n");
+	qj_doc_print_yaml(d, q->out);
+}
+
+static void begin(const struct qj_conv *c, const char *becomes)
+{
+	static const char *const fields[] = { "metadata.name", "metadata.namespace" };
+
+	qj_doc_put(c->a, c->to, "apiVersion",
+		qj_doc_new(c->a, QJ_DOC_TEXT, kar_streq(becomes, "Namespace") ? "v1" : KAR_API_VERSION));
+	qj_doc_put(c->a, c->to, "kind", qj_doc_new(c->a, QJ_DOC_TEXT, becomes));
+	for (size_t i = 0; i < KAR_LEN(fields); i++) {
+		const struct qj_doc *d = qj_doc_get(c->from, fields[i]);
+
+		if (d && !kar_streq(becomes, "Namespace"))
+			qj_doc_put(c->a, c->to, fields[i], d);
+	}
+}
+
+static int convert(struct qj *q, struct qj_doc *d, const struct qj_doc *all)
+{
+	struct qj_conv c = { q, &q->arena, d, qj_doc_new(&q->arena, QJ_DOC_MAP, NULL), "", "", all };
+	const char *version = qj_doc_text(d, "apiVersion"), *kind = qj_doc_text(d, "kind"),
+		   *name = qj_doc_text(d, "metadata.name");
+	size_t n = version ? strcspn(version, "/") : 0;
+
+	if (!version || !kind) {
+		fprintf(stderr,
+			"error: there is a document that is no object of Kubernetes: it has no apiVersion or no kind\n");
+		return 1;
+	}
+	for (size_t i = 0; i < KAR_LEN(kinds); i++) {
+		if (!kar_streq(kinds[i].kind, kind) || strlen(kinds[i].group) != n ||
+			strncmp(kinds[i].group, version, n) != 0)
+			continue;
+		fprintf(stderr, "%s %s of %s -> %s\n", kind, qj_clean(q, name ? name : "(no name)"),
+			qj_clean(q, version), kinds[i].becomes);
+		begin(&c, kinds[i].becomes);
+		if (!kar_streq(kinds[i].becomes, "Namespace"))
+			take_head(&c);
+		kinds[i].run(&c);
+		drop_labels(&c);
+		say_rest(&c, d, "");
+		print(q, c.to);
+		return 0;
+	}
+	fprintf(stderr,
+		"error: %s %s of %s is not converted: Job of batch or of Volcano, JobSet, MPIJob, ClusterQueue and LocalQueue are\n",
+		qj_clean(q, kind), qj_clean(q, name ? name : "(no name)"), qj_clean(q, version));
+	return 1;
+}
+
+/* --- files ------------------------------------------------------------------------------------------ */
+
+/* Objects of lists, too, as "kubectl get -o yaml" prints them. */
+static void add_object(struct kar_arena *a, struct qj_doc *all, const struct qj_doc *d)
+{
+	const struct qj_doc *items =
+		kar_streq(qj_doc_text(d, "kind"), "List") ? qj_doc_get(d, "items") : NULL;
+
+	for (const struct qj_doc *m = items ? items->first : NULL; m; m = m->next)
+		qj_doc_append(a, all, m);
+	if (!items && d->kind != QJ_DOC_NULL)
+		qj_doc_append(a, all, d);
+}
+
+static int read_documents(struct qj *q, const char *text, size_t n, struct qj_doc *all)
+{
+	int found = 1;
+
+	for (size_t i = 0; found > 0; i++) {
+		struct kar_buf json = { .cap = 4 * (size_t)MOST };
+		struct kar_err err;
+		const struct qj_doc *d;
+
+		found = kar_yaml_to_json(text, n, i, &json, &err);
+		if (found < 0) {
+			fprintf(stderr, "error: %s: document %zu: %s\n", q->o.file, i + 1,
+				qj_clean(q, err.msg));
+			kar_buf_release(&json);
+			return 1;
+		}
+		d = found ? qj_doc_parse(&q->arena, kar_buf_cstr(&json)) : NULL;
+		kar_buf_release(&json);
+		if (d)
+			add_object(&q->arena, all, d);
+	}
+	return 0;
+}
+
+int qj_cmd_convert(struct qj *q)
+{
+	struct qj_doc *all = qj_doc_new(&q->arena, QJ_DOC_LIST, NULL);
+	struct kar_err err;
+	const char *text;
+	int status = 0;
+	size_t n;
+
+	if (q->o.n_args || !q->o.file)
+		return qj_misused(q);
+	text = kar_read_file(&q->arena, kar_streq(q->o.file, "-") ? "/dev/stdin" : q->o.file, MOST, false, &n,
+		&err);
+	if (!text) {
+		fprintf(stderr, "error: %s\n", err.msg);
+		return 1;
+	}
+	if (read_documents(q, text, n, all))
+		return 1;
+	if (!all->first) {
+		fprintf(stderr, "error: %s has no objects\n", q->o.file);
+		return 1;
+	}
+	for (struct qj_doc *d = all->first; d; d = d->next)
+		status |= convert(q, d, all);
+	return status;
+}
