@@ -1,5 +1,5 @@
 /*
- * convert - objects of other tools as ours. What convert.c, which reads and reports, and the files for each tool share. Internal to this folder.
+ * convert - objects of other tools as ours. What convert.c, which reads and reports, convert_fields.c and the files for each tool share. Internal to this folder.
  *
  * A field that is understood is taken; all that nobody has taken is named on stderr when the object is done.
  */
@@ -34,6 +34,8 @@ struct qj_conv qj_conv_item(const struct qj_conv *c, struct qj_doc *item, const 
 	const char *to, size_t k) KAR_NONNULL;
 /* The template of pods at @path as it is at "template", without what the cluster has added to it. */
 void qj_move_template(const struct qj_conv *c, const char *path) KAR_NONNULL;
+/* Takes out of a map, or of NULL, the labels that controllers give to their objects. */
+void qj_drop_labels(struct qj_doc *labels);
 /* The queue that the labels of Kueue name. */
 void qj_move_queue_label(const struct qj_conv *c) KAR_NONNULL;
 
