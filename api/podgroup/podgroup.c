@@ -405,8 +405,9 @@ bool kar_podgroup_has_let_in(const struct kar_podgroup *g, int64_t generation)
 {
 	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_TEMPLATES_ADMITTED);
 
-	return !g->status.has_position ||
-		(c && c->status == KAR_COND_TRUE && c->observed_generation == generation);
+	if (!g->status.has_position) /* its queue writes both: the CRD drops it, or the queue has not looked at the group yet */
+		return kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED) != NULL;
+	return c && c->status == KAR_COND_TRUE && c->observed_generation == generation;
 }
 
 bool kar_podgroup_admission_is_old(const struct kar_podgroup *g, int64_t generation)

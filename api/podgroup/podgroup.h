@@ -245,7 +245,8 @@ static inline const struct kar_podgroup *kar_as_podgroup(const struct kar_object
 int32_t kar_podgroup_allows(const struct kar_podgroup *g, int64_t pods, int64_t left) KAR_NONNULL;
 /*
  * Its queue has let in the templates of generation @generation of its workload. True, too, of a group whose CRD keeps no answer: nothing could
- * be waited for.
+ * be waited for. Before its queue has looked at the group for the first time that is
+ * not known, so it is false.
  */
 bool kar_podgroup_has_let_in(const struct kar_podgroup *g, int64_t generation) KAR_NONNULL;
 /*

@@ -408,11 +408,16 @@ void queuejob_report_raised(struct queuejob_reconcile *r, const char *reason)
 				: "it has not decided yet");
 }
 
-/* It has pods, and never had a place for them: it has taken over a group of others whose admission has ended. */
-static bool has_no_place(const struct kar_podgroup *g)
+/*
+ * It has pods, and never had a place for them: it has taken over a group of others whose admission has ended. A job that has formed had one,
+ * whatever a group says that was made again.
+ */
+static bool has_no_place(const struct queuejob_reconcile *r, const struct kar_podgroup *g)
 {
-	return !kar_condition_is_true(&g->status.conditions, KAR_PG_ADMITTED) &&
-		g->status.placement.state == KAR_PG_STATE_NONE;
+	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
+
+	return c && c->status != KAR_COND_TRUE && g->status.placement.state == KAR_PG_STATE_NONE &&
+		!r->f->seen->record.formed_min_available;
 }
 
 bool queuejob_edit_is_let_in(const struct queuejob_reconcile *r)
@@ -420,7 +425,7 @@ bool queuejob_edit_is_let_in(const struct queuejob_reconcile *r)
 	const struct kar_podgroup *g = queuejob_own_group(r);
 
 	/* A queue judges edits of jobs that it has admitted. One without a place gives up its pods, and is judged as a whole. */
-	return g && (has_no_place(g) || kar_podgroup_has_let_in(g, r->f->job->generation));
+	return g && (has_no_place(r, g) || kar_podgroup_has_let_in(g, r->f->job->generation));
 }
 
 void queuejob_report_edit(struct queuejob_reconcile *r)

@@ -302,7 +302,7 @@ BUGS = [
     Bug("raised_minimum_created", "a minimum that is raised is created before the queue allows it", QJ + "limit.c",
         "	if (n < 0 || n >= least || r->want.from_nothing || !forms_for_raised(r))", "	if (n < 0 || n >= least || r->want.from_nothing || forms_for_raised(r) || !r->f->job)"),
     Bug("edit_not_awaited", "a job is made again with edited templates before its queue has let them in", QJ + "limit.c",
-        "	return g && (has_no_place(g) || kar_podgroup_has_let_in(g, r->f->job->generation));", "	return g && (r->f->job || has_no_place(g));"),
+        "	return g && (has_no_place(r, g) || kar_podgroup_has_let_in(g, r->f->job->generation));", "	return g && (r->f->job || has_no_place(r, g));"),
     Bug("needs_of_the_template", "a pod counts with what its template asks for, whatever it is stored with", QUEUE + "role_pods.c",
         "	return pod->needs ? kar_needs_class_of_pod(m->p->stores, pod) : m->classes[role];", "	return pod->needs && !m->classes ? kar_needs_class_of_pod(m->p->stores, pod) : m->classes[role];"),
     Bug("extras_not_in_usage", "the status of a queue shows only what its minima have", "common/queue/results.c",

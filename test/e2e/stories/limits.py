@@ -104,6 +104,10 @@ def story_edited_template_waits_within_the_limits(s):
         why = f"incarnation 1 runs on: templates edited: insufficient cpu: 8 requested, 4 of 4 free (4 short), queue {name} has capability 4"
         wait_until(lambda: s.status("j").get("message") == why, f"the job says: {why}")
         stays(lambda: s.uids("j") == uids, "the same pods")
+        s.kubectl("delete", "podgroups.scheduling.x-k8s.io", "j", "--wait=true")  # as by a restore without status: the new group says nothing at first
+        wait_until(lambda: condition(s.group("j") or {}, "TemplatesAdmitted").get("status") == "False", "the new group says it, too")
+        wait_until(lambda: s.status("j").get("message") == why, f"the job still says: {why}")
+        stays(lambda: s.uids("j") == uids, "the same pods")
         patch(s, QUEUES, name, {"spec": {"capability": {"cpu": 8}}})
         s.wait_phase("j", "Running", running=2, incarnation=2)
         edit(s, "j", request, "100")
