@@ -1,4 +1,4 @@
-/* Commands that change a job: one patch, or one deletion, each. */
+/* Commands that change a job by one patch, or delete it. */
 #include "kubectl-qj/qj.h"
 
 #include <errno.h>
@@ -17,8 +17,7 @@ static int report(const struct qj *q, const char *name, const char *what)
 	return 0;
 }
 
-static int patch(struct qj *q, const char *name, enum kar_patch_type type, const struct kar_buf *body,
-	const char *what)
+static int send(struct qj *q, const char *name, enum kar_patch_type type, const struct kar_buf *body)
 {
 	struct kar_request r =
 		kar_client_patch(&qj_jobs, q->ns, name, type, (struct kar_str){ body->p, body->n });
@@ -26,7 +25,13 @@ static int patch(struct qj *q, const char *name, enum kar_patch_type type, const
 	r.dry_run = q->o.dry_run;
 	r.field_manager = "kubectl-qj";
 	r.strict = true;
-	return qj_ask(q, r) ? qj_fail(q) : report(q, name, what);
+	return qj_ask(q, r);
+}
+
+static int patch(struct qj *q, const char *name, enum kar_patch_type type, const struct kar_buf *body,
+	const char *what)
+{
+	return send(q, name, type, body) ? qj_fail(q) : report(q, name, what);
 }
 
 static int set_suspend(struct qj *q, bool value, const char *what)
@@ -83,12 +88,10 @@ int qj_cmd_cancel(struct qj *q)
 /* --- tasks ------------------------------------------------------------------------------------------ */
 
 /* The number of the task that is meant; -1: it is said on stderr which there are. */
-static int find_task(const struct qj *q, const struct qj_job *j)
+static int find_task(struct qj *q, const struct qj_job *j)
 {
-	const struct qj_task *t = j->spec.tasks.items;
-
 	for (size_t i = 0; q->o.task && i < j->spec.tasks.n; i++) {
-		if (kar_streq(t[i].name, q->o.task))
+		if (kar_streq(qj_task_name(q, j, i), q->o.task))
 			return (int)i;
 	}
 	if (!q->o.task && j->spec.tasks.n == 1)
@@ -97,31 +100,73 @@ static int find_task(const struct qj *q, const struct qj_job *j)
 		"error: %s%s: name one of its tasks with --task:", q->o.task ? "no task " : "which task",
 		q->o.task ? q->o.task : "");
 	for (size_t i = 0; i < j->spec.tasks.n; i++)
-		fprintf(stderr, " %s", t[i].name ? t[i].name : "(unnamed)");
+		fprintf(stderr, " %s", qj_clean(q, qj_task_name(q, j, i)));
 	fprintf(stderr, "\n");
 	return -1;
 }
 
-int qj_cmd_scale(struct qj *q)
+/* Reads the job, and writes patches behind the test of its generation. Not 0: the exit status, the reason is said. */
+typedef int write_fn(struct qj *q, struct kar_buf *out, int64_t *generation);
+
+/* Whoever has changed the spec meanwhile may have moved its tasks; statuses, which a job at work gets all the time, change no generation. */
+static void test_generation(struct kar_buf *out, int64_t generation)
 {
-	KAR_CLEANUP(kar_cleanup_buf) struct kar_buf body = { 0 };
+	kar_buf_printf(out, "[{\"op\":\"test\",\"path\":\"/metadata/generation\",\"value\":%lld}",
+		(long long)generation);
+}
+
+/* The API server refuses a test that fails like a patch that is wrong: only if the spec is another by now it was the test. */
+static int patch_as_read(struct qj *q, write_fn *write, const char *what)
+{
+	enum { READS = 4 };
+	struct kar_err refused = { 0 };
+	int64_t tested = -1, generation = 0;
+
+	for (int i = 0; i < READS; i++) {
+		KAR_CLEANUP(kar_cleanup_buf) struct kar_buf body = { 0 };
+		int status = write(q, &body, &generation);
+
+		if (status)
+			return status;
+		if (generation == tested && refused.what == KAR_INVALID)
+			break;
+		if (send(q, q->o.args[0], KAR_PATCH_JSON, &body) == 0)
+			return report(q, q->o.args[0], what);
+		if (q->err.what != KAR_INVALID && q->err.what != KAR_CONFLICT)
+			return qj_fail(q);
+		refused = q->err;
+		tested = generation;
+	}
+	q->err = refused;
+	return qj_fail(q);
+}
+
+static int write_replicas(struct qj *q, struct kar_buf *out, int64_t *generation)
+{
 	struct qj_job j = { 0 };
-	int32_t replicas;
+	int32_t replicas = 0;
 	int task;
 
-	if (q->o.n_args != 2 || qj_number(q->o.args[1], &replicas))
-		return qj_misused(q);
 	if (qj_get(q, &qj_jobs, q->ns, q->o.args[0], &qj_job_desc, &j))
 		return qj_fail(q);
 	task = find_task(q, &j);
 	if (task < 0)
 		return 1;
-	/* Whoever has changed the job meanwhile may have moved its tasks. */
-	kar_buf_printf(&body,
-		"[{\"op\":\"test\",\"path\":\"/metadata/resourceVersion\",\"value\":\"%s\"},"
-		"{\"op\":\"add\",\"path\":\"/spec/taskSpecs/%d/replicas\",\"value\":%d}]",
-		j.meta.resource_version, task, (int)replicas);
-	return patch(q, q->o.args[0], KAR_PATCH_JSON, &body, "scaled");
+	(void)qj_number(q->o.args[1], &replicas); /* it is one */
+	*generation = j.meta.generation;
+	test_generation(out, *generation);
+	kar_buf_printf(out, ",{\"op\":\"add\",\"path\":\"/spec/taskSpecs/%d/replicas\",\"value\":%d}]", task,
+		(int)replicas);
+	return 0;
+}
+
+int qj_cmd_scale(struct qj *q)
+{
+	int32_t replicas;
+
+	if (q->o.n_args != 2 || qj_number(q->o.args[1], &replicas))
+		return qj_misused(q);
+	return patch_as_read(q, write_replicas, "scaled");
 }
 
 /* --- restart ---------------------------------------------------------------------------------------- */
@@ -180,23 +225,25 @@ static void add_annotation(struct kar_buf *out, size_t task, const struct templa
 		kar_buf_printf(out, "/annotations/kube-arbitrator.io~1restartedAt\",\"value\":\"%s\"}", time);
 }
 
-int qj_cmd_restart(struct qj *q)
+static int write_restart(struct qj *q, struct kar_buf *out, int64_t *generation)
 {
-	KAR_CLEANUP(kar_cleanup_buf) struct kar_buf body = { 0 };
 	struct template_job j = { 0 };
 	const struct template_task *t;
 	char time[KAR_TIME_LEN];
 
-	if (q->o.n_args != 1)
-		return qj_misused(q);
 	if (qj_get(q, &qj_jobs, q->ns, q->o.args[0], &job_desc, &j))
 		return qj_fail(q);
 	kar_time_format(q->now, time);
-	kar_buf_printf(&body, "[{\"op\":\"test\",\"path\":\"/metadata/resourceVersion\",\"value\":\"%s\"}",
-		j.meta.resource_version);
+	*generation = j.meta.generation;
+	test_generation(out, *generation);
 	t = j.spec.tasks.items;
 	for (size_t i = 0; i < j.spec.tasks.n; i++)
-		add_annotation(&body, i, &t[i].template, time);
-	kar_buf_puts(&body, "]");
-	return patch(q, q->o.args[0], KAR_PATCH_JSON, &body, "restarted");
+		add_annotation(out, i, &t[i].template, time);
+	kar_buf_puts(out, "]");
+	return 0;
+}
+
+int qj_cmd_restart(struct qj *q)
+{
+	return q->o.n_args == 1 ? patch_as_read(q, write_restart, "restarted") : qj_misused(q);
 }

@@ -19,12 +19,13 @@ int qj_open(struct qj *q, struct kar_err *err)
 {
 	const struct kar_client_http_options o = { .user_agent = "kubectl-qj/" KAR_VERSION };
 
+	q->o.cluster.home_first = true;
 	if (kar_kubeconfig_load(&q->arena, &q->o.cluster, &q->kubeconfig, err) || kar_http_global_init(err))
 		return -1;
 	q->loop = kar_loop_new();
 	q->answer.cap = MAX_ANSWER;
 	q->client = kar_client_http_new(q->loop, &q->kubeconfig, &o, err);
-	q->ns = q->o.all ? "" : q->o.ns ? q->o.ns : q->kubeconfig.ns;
+	q->ns = q->o.all ? "" : kar_has_text(q->o.ns) ? q->o.ns : q->kubeconfig.ns;
 	q->now = kar_clock_wall();
 	return q->client ? 0 : -1;
 }
@@ -89,11 +90,16 @@ int qj_ask(struct qj *q, struct kar_request r)
 
 int qj_fail(const struct qj *q)
 {
+	/* Only of a write: whoever repeats a restart that was done has two. */
+	const char *perhaps = q->err.what == KAR_UNKNOWN
+		? "; it may have been done all the same: look before you repeat it"
+		: "";
+
 	if (q->err.http)
-		fprintf(stderr, "Error from server (%s): %s\n", q->err.reason[0] ? q->err.reason : "Unknown",
-			q->err.msg);
+		fprintf(stderr, "Error from server (%s): %s%s\n",
+			q->err.reason[0] ? q->err.reason : "Unknown", q->err.msg, perhaps);
 	else
-		fprintf(stderr, "error: %s\n", q->err.msg);
+		fprintf(stderr, "error: %s%s\n", q->err.msg, perhaps);
 	return 1;
 }
 

@@ -157,6 +157,8 @@ int qj_cmd_list(struct qj *q)
 {
 	struct listing l = { .q = q };
 
+	if (q->o.n_args)
+		return qj_misused(q);
 	if (q->o.output == QJ_JSON || q->o.output == QJ_YAML)
 		return print_objects(q);
 	l.table = qj_table_begin(q, heads_of(q));

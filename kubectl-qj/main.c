@@ -104,5 +104,9 @@ int main(int argc, char **argv)
 		status = q.o.help || q.o.version || !q.o.command ? print_text(&q) : run_command(&q, &err);
 	if (status < 0)
 		fprintf(stderr, "error: %s\n", err.msg);
+	if (fflush(stdout) || ferror(stdout)) {
+		fprintf(stderr, "error: not all of the answer could be written\n");
+		status = EXIT_FAILURE;
+	}
 	return status < 0 ? EXIT_FAILURE : status;
 }

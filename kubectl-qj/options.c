@@ -209,6 +209,99 @@ static int read_flag(struct qj_options *o, int flag, const char *value, struct k
 	}
 }
 
+static size_t index_of(int flag)
+{
+	size_t i = 0;
+
+	while (flags[i].name && flags[i].val != flag)
+		i++;
+	return i;
+}
+
+/* As it stands on the command line. A letter in a group of letters is not the whole word. */
+static int fail_unknown(char *const *argv, struct kar_err *err)
+{
+	const char *word = argv[optind - 1];
+	bool is_letter =
+		optopt > 0 && optopt < LONG_ONLY && !(strncmp(word, "--", 2) == 0 && strchr(word, '='));
+
+	return is_letter ? kar_fail(err, KAR_FATAL, "unknown flag: -%c; see kubectl qj --help", optopt)
+			 : kar_fail(err, KAR_FATAL, "unknown flag: %s; see kubectl qj --help", word);
+}
+
+/* As kubectl takes them: -n=NS is -n NS. */
+static const char *value_of(char *const *argv)
+{
+	const char *word = argv[optind - 1];
+	bool is_joined = optarg != word && strncmp(word, "--", 2) != 0;
+
+	return optarg && is_joined && *optarg == '=' ? optarg + 1 : optarg;
+}
+
+/* Is @name one of the words "--task --dry-run"? */
+static bool is_listed(const char *list, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = list; at && (at = strstr(at, "--")); at += 2) {
+		if (strncmp(at + 2, name, n) == 0 && (!at[2 + n] || at[2 + n] == ' '))
+			return true;
+	}
+	return false;
+}
+
+/* Who gives a flag that a command does not look at gets what he has not asked for. */
+static int check_flags(const struct qj_options *o, uint64_t given, struct kar_err *err)
+{
+	static const char everywhere[] = "--namespace --help --kubeconfig --context --version";
+	const struct qj_help *h = o->command ? qj_help_of(o->command) : NULL;
+
+	for (size_t i = 0; h && !o->help && flags[i].name; i++) {
+		if (given >> i & 1 && !is_listed(everywhere, flags[i].name) &&
+			!is_listed(h->flags, flags[i].name))
+			return kar_fail(err, KAR_FATAL, "%s has no flag --%s; see kubectl qj %s --help",
+				h->name, flags[i].name, h->name);
+	}
+	return 0;
+}
+
+/* --- words ------------------------------------------------------------------------------------------ */
+
+/* What may stand before the name of a job, as "list -o name" and kubectl print it. */
+static const char *job_name(const char *word)
+{
+	static const char *const kinds[] = { "queuejob", "queuejobs", "qj", "queuejob.kube-arbitrator.io",
+		"queuejobs.kube-arbitrator.io" };
+	const char *slash = strchr(word, '/');
+
+	for (size_t i = 0; slash && i < KAR_LEN(kinds); i++) {
+		if (strlen(kinds[i]) == (size_t)(slash - word) &&
+			strncmp(word, kinds[i], (size_t)(slash - word)) == 0)
+			return slash + 1;
+	}
+	return word;
+}
+
+/* A shell makes an empty word of a variable that is not set. */
+static int check_words(struct qj_options *o, struct kar_err *err)
+{
+	const struct qj_help *h = o->command ? qj_help_of(o->command) : NULL;
+
+	if (h && o->n_args && strncmp(h->args, "JOB", 3) == 0)
+		o->args[0] = job_name(o->args[0]);
+	for (int i = 0; i < o->n_args; i++) {
+		const char *slash = strchr(o->args[i], '/');
+
+		if (!*(slash ? slash + 1 : o->args[i]))
+			return kar_fail(err, KAR_FATAL, "a name is empty; usage: kubectl qj %s %s",
+				h ? h->name : "COMMAND", h ? h->args : "");
+		if (slash && h && !kar_streq(h->name, "why"))
+			return kar_fail(err, KAR_FATAL, "%s is no name; usage: kubectl qj %s %s", o->args[i],
+				h->name, h->args);
+	}
+	return 0;
+}
+
 /* Words behind "--" are not for us: how many of the last ones. */
 static int count_rest(int argc, char **argv)
 {
@@ -256,6 +349,7 @@ static bool takes_file(int argc, char **argv)
 
 int qj_options_read(struct qj_options *o, int argc, char **argv, struct kar_arena *a, struct kar_err *err)
 {
+	uint64_t given = 0; /* by the order of flags[] */
 	const char *known;
 	int flag;
 
@@ -269,15 +363,15 @@ int qj_options_read(struct qj_options *o, int argc, char **argv, struct kar_aren
 		if (flag == ':')
 			return kar_fail(err, KAR_FATAL, "flag needs a value: %s", argv[optind - 1]);
 		if (flag == '?')
-			return kar_fail(err, KAR_FATAL, "unknown flag: %s; see kubectl qj --help",
-				argv[optind - 1]);
+			return fail_unknown(argv, err);
 		if (flag == 'f' && optarg)
 			flag = FILENAME;
-		if (read_flag(o, flag, optarg, err))
+		if (read_flag(o, flag, value_of(argv), err))
 			return -1;
+		given |= (uint64_t)1 << index_of(flag);
 	}
-	if (o->all && o->ns)
+	if (o->all && kar_has_text(o->ns))
 		return kar_fail(err, KAR_FATAL, "--namespace and --all-namespaces contradict each other");
 	take_words(o, argc, argv, a);
-	return check_dry_run(o, err);
+	return check_flags(o, given, err) || check_words(o, err) ? -1 : check_dry_run(o, err);
 }

@@ -284,6 +284,8 @@ extern const struct kar_resource qj_pods;
 const struct qj_condition *qj_condition_of(const struct kar_array *conditions, const char *type) KAR_NONNULL;
 /* Pods that it asks for in all. */
 int64_t qj_job_replicas(const struct qj_job *j) KAR_NONNULL;
+/* Of the task @i: its own name, else the one that the manager gives it; in the arena. */
+const char *qj_task_name(struct qj *q, const struct qj_job *j, size_t i) KAR_NONNULL KAR_RETNN;
 /* The queue in force: that of the status, else that of the spec, else "default". */
 const char *qj_job_queue(const struct qj_job *j) KAR_NONNULL KAR_RETNN;
 

@@ -210,6 +210,13 @@ int64_t qj_job_replicas(const struct qj_job *j)
 	return n;
 }
 
+const char *qj_task_name(struct qj *q, const struct qj_job *j, size_t i)
+{
+	const struct qj_task *t = j->spec.tasks.items;
+
+	return kar_has_text(t[i].name) ? t[i].name : kar_arena_printf(&q->arena, "task%zu", i);
+}
+
 const char *qj_job_queue(const struct qj_job *j)
 {
 	return kar_has_text(j->status.queue)  ? j->status.queue

@@ -107,8 +107,7 @@ static void print_tasks(const struct tree *t, const struct qj_job *j)
 	const struct qj_task *tasks = j->spec.tasks.items;
 
 	for (size_t i = 0; i < j->spec.tasks.n; i++) {
-		const char *name =
-			tasks[i].name ? tasks[i].name : kar_arena_printf(&t->q->arena, "task%zu", i);
+		const char *name = qj_task_name(t->q, j, i);
 		const struct qj_task *st = status_of(j, name);
 
 		fprintf(t->q->out, "  task %s  %d of %d run", name, st ? (int)st->running : 0,

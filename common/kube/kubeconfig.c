@@ -291,6 +291,11 @@ static int load_master_only(struct kar_resolver *r, const struct kar_kubeconfig_
 
 static int load_pod(struct kar_resolver *r, const struct kar_kubeconfig_options *o)
 {
+	if (is_set(o->context) && o->home_first)
+		return kar_fail(r->err, KAR_FATAL,
+			"context \"%.64s\": there is no kubeconfig, and the service account of this pod has no contexts; "
+			"use --kubeconfig FILE",
+			o->context);
 	if (load_in_cluster(r, o) || override_server(r, o))
 		return -1;
 	if (is_plain_http(r->out))
@@ -310,9 +315,11 @@ static int load(struct kar_resolver *r, const struct kar_kubeconfig_options *o, 
 	}
 	if (list && read_list(set, r->arena, list, r->err))
 		return -1;
-	if (!list && in_cluster(o, r->arena))
+	if (!list && o->home_first && home && kar_kubefiles_add(set, r->arena, home, false, r->err))
+		return -1;
+	if (!list && !set->n && in_cluster(o, r->arena))
 		return load_pod(r, o);
-	if (!list && home && kar_kubefiles_add(set, r->arena, home, false, r->err))
+	if (!list && !o->home_first && home && kar_kubefiles_add(set, r->arena, home, false, r->err))
 		return -1;
 	if (set->n)
 		return load_context(r, o, set);

@@ -2,7 +2,8 @@
  * kubeconfig - which cluster, and as whom: kubeconfig files and the in-cluster environment.
  *
  * The rules of client-go's clientcmd: --kubeconfig names one file that must exist; else $KUBECONFIG is a list
- * (missing files skipped); else the pod's service account; else ~/.kube/config. When files are merged,
+ * (missing files skipped); else the pod's service account; else ~/.kube/config, which with .home_first comes before the
+ * service account, as in kubectl. When files are merged,
  * the first file wins per cluster, user and context, and for current-context. Relative paths are relative to
  * the file that holds them. *-data beats the file, tokenFile beats token. Unknown keys are ignored.
  * Blocking file reads: called at start and when credentials are re-read, never per request.
@@ -50,6 +51,7 @@ struct kar_kubeconfig_options {
 	const char *kubeconfig; /* --kubeconfig, or NULL */
 	const char *context;    /* --context, or NULL: current-context */
 	const char *master;     /* --master: overrides the server, or NULL */
+	bool home_first; /* a person's tool: in a pod, too, ~/.kube/config says more than the service account */
 	/* Environment, so that tests need not change the process's own; NULL: getenv. */
 	const char *(*getenv)(const char *name);
 	const char *service_account_dir; /* NULL: /var/run/secrets/kubernetes.io/serviceaccount */

@@ -25,6 +25,7 @@ struct row {
 	} files[MAX_FILES];
 	const char *env[MAX_VARIABLES]; /* "NAME=value"; $DIR is the temporary folder */
 	const char *kubeconfig, *context, *master;
+	bool home_first;
 	/* Exactly one of the two. $DIR again stands for the folder. Only what is set is listed. */
 	const char *config;
 	const char *error;
@@ -109,6 +110,7 @@ static KAR_UNUSED char *load_row(const struct row *r, const struct tmpdir *dir)
 	const struct kar_kubeconfig_options o = { .kubeconfig = kubeconfig,
 		.context = r->context,
 		.master = r->master,
+		.home_first = r->home_first,
 		.getenv = row_getenv,
 		.service_account_dir = account };
 	struct kar_kubeconfig config = { .source = "untouched" };

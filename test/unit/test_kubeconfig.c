@@ -125,6 +125,30 @@ static const struct row rows[] = {
 		.env = { "KUBERNETES_SERVICE_HOST=10.0.0.1", "KUBERNETES_SERVICE_PORT=443", "HOME=$DIR" },
 		.config = "source=in-cluster\nserver=https://10.0.0.1:443\nns=batch\nca_file=$DIR/sa/ca.crt\n"
 			  "token_file=$DIR/sa/token\n" },
+	{ "tool_of_a_person_in_a_pod_then_home",
+		.files = { { "sa/token", "t\n" },
+			{ ".kube/config", SIMPLE_CONTEXT SIMPLE_CLUSTER USER("") } },
+		.env = { "KUBERNETES_SERVICE_HOST=10.0.0.1", "KUBERNETES_SERVICE_PORT=443", "HOME=$DIR" },
+		.home_first = true,
+		.config = "source=$DIR/.kube/config, context dev\nserver=https://c:6443\nns=default\n" },
+	{ "tool_of_a_person_in_a_pod_and_another_context_then_error",
+		.files = { { "sa/token", "t\n" },
+			{ ".kube/config", SIMPLE_CONTEXT SIMPLE_CLUSTER USER("") } },
+		.env = { "KUBERNETES_SERVICE_HOST=10.0.0.1", "KUBERNETES_SERVICE_PORT=443", "HOME=$DIR" },
+		.home_first = true, .context = "prod",
+		.error = "context \"prod\" is not in $DIR/.kube/config; contexts there: dev" },
+	{ "tool_of_a_person_in_a_pod_without_home_then_service_account", .files = { { "sa/token", "t\n" } },
+		.env = { "KUBERNETES_SERVICE_HOST=10.0.0.1", "KUBERNETES_SERVICE_PORT=443", "HOME=$DIR" },
+		.home_first = true,
+		.config =
+			"source=in-cluster\nserver=https://10.0.0.1:443\nns=default\nca_file=$DIR/sa/ca.crt\n"
+			"token_file=$DIR/sa/token\n" },
+	{ "context_in_a_pod_without_files_then_error", .files = { { "sa/token", "t\n" } },
+		.env = { "KUBERNETES_SERVICE_HOST=10.0.0.1", "KUBERNETES_SERVICE_PORT=443", "HOME=$DIR" },
+		.home_first = true, .context = "prod",
+		.error =
+			"context \"prod\": there is no kubeconfig, and the service account of this pod has no contexts; "
+			"use --kubeconfig FILE" },
 	{ "ipv6_pod_then_brackets", .files = { { "sa/token", "t" } },
 		.env = { "KUBERNETES_SERVICE_HOST=fd00::1", "KUBERNETES_SERVICE_PORT=6443" },
 		.config =

@@ -101,7 +101,7 @@ def story_plugin_shows_jobs_and_why_they_wait(s):
 
 
 def story_plugin_changes_jobs(s):
-    """Suspend, resume, scale, restart, move and cancel are one request each; a dry run changes nothing; a wrong task is named."""
+    """Suspend, resume, scale, restart, move and cancel are one write each; a dry run and an empty name change nothing; a wrong task is named; a full disk fails."""
     with queue(s, maxJobs=1) as name:
         s.apply(job("j", name, sched={"minAvailable": 1}))
         s.wait_phase("j", "Running", running=2)
@@ -127,8 +127,10 @@ def story_plugin_changes_jobs(s):
         for words in (("cancel", ""), ("suspend", ""), ("scale", "", "1"), ("restart", ""), ("move", "", "default"), ("move", "j", ""), ("tree", ""), ("why", ""),
                       ("why", "pod/"), ("why", "podgroup/")):
             said = plugin(s, *words, fails=True)
-            expect("the name is empty" in said or said.startswith("error: usage: "), f"{words}: {said}")
+            expect(said.startswith("error: a name is empty; usage: "), f"{words}: {said}")
         expect_equal({name: s.job(name)["metadata"]["uid"] for name in uids if "deletionTimestamp" not in s.job(name)["metadata"]}, uids, "both are there")
+        full = subprocess.run(["bash", "-c", f"{built(s)}/kubectl-qj list -n {s.namespace} > /dev/full"], env={**os.environ, "KUBECONFIG": str(s.cluster.kubeconfig)}, capture_output=True, text=True)
+        expect(full.returncode == 1 and "could be written" in full.stderr, f"a full disk: {full}")
         plugin(s, "cancel", "j")
         wait_until(lambda: not s.job("j") and not s.pods("j"), "nothing is left of it", 60)
 

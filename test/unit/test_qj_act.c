@@ -1,0 +1,94 @@
+/* Commands of the kubectl plug-in that change a job, and what of the command line is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test/fixture/qj_script.h"
+
+#define JOB "/apis/kube-arbitrator.io/v1alpha1/namespaces/default/queuejobs/j"
+#define GET "get " JOB
+#define PATCH "patch " JOB "?fieldManager=kubectl-qj&fieldValidation=Strict"
+#define READ(generation) \
+	"{'metadata':{'name':'j','generation':" generation \
+	"},'spec':{'taskSpecs':[{'replicas':1},{'name':'w','replicas':1}]}}"
+#define CHANGED "the server rejected our request"
+#define PERHAPS "; it may have been done all the same: look before you repeat it\n"
+
+static const struct qj_row rows[] = {
+	{ "scale of a task without a name", "scale j 3 --task task0", qj_cmd_scale,
+		.steps = { { GET, READ("7") }, { PATCH, "{}" } },
+		.out = "queuejob.kube-arbitrator.io/j scaled\n" },
+	{ "scale of a task that there is not", "scale j 3 --task task1", qj_cmd_scale,
+		.steps = { { GET, READ("7") } },
+		.err = "error: no task task1: name one of its tasks with --task: task0 w\n", .status = 1 },
+	{ "scale while somebody else edits", "scale j 3 --task w", qj_cmd_scale,
+		.steps = { { GET, READ("7") }, { PATCH, CHANGED, KAR_INVALID }, { GET, READ("8") },
+			{ PATCH, "conflict", KAR_CONFLICT }, { GET, READ("8") }, { PATCH, "{}" } },
+		.out = "queuejob.kube-arbitrator.io/j scaled\n" },
+	{ "scale that is refused", "scale j 3 --task w", qj_cmd_scale,
+		.steps = { { GET, READ("7") }, { PATCH, "too many", KAR_INVALID }, { GET, READ("7") } },
+		.err = "error: too many\n", .status = 1 },
+	{ "restart while somebody else edits all the time", "restart j", qj_cmd_restart,
+		.steps = { { GET, READ("1") }, { PATCH, CHANGED, KAR_INVALID }, { GET, READ("2") },
+			{ PATCH, CHANGED, KAR_INVALID }, { GET, READ("3") }, { PATCH, CHANGED, KAR_INVALID },
+			{ GET, READ("4") }, { PATCH, CHANGED, KAR_INVALID } },
+		.err = "error: " CHANGED "\n", .status = 1 },
+	{ "restart whose answer is lost", "restart j", qj_cmd_restart,
+		.steps = { { GET, READ("1") }, { PATCH, "empty reply", KAR_UNKNOWN } },
+		.err = "error: empty reply" PERHAPS, .status = 1 },
+	{ "names as list prints them", "suspend queuejob.kube-arbitrator.io/j", qj_cmd_suspend,
+		.steps = { { PATCH, "{}" } }, .out = "queuejob.kube-arbitrator.io/j suspended\n" },
+	{ "namespace behind an equals sign", "cancel -n=team qj/j", qj_cmd_cancel,
+		.steps = { { "delete /apis/kube-arbitrator.io/v1alpha1/namespaces/team/queuejobs/j", "{}" } },
+		.out = "queuejob.kube-arbitrator.io/j deleted\n" },
+	{ "empty namespace", "suspend -n  j", qj_cmd_suspend, .steps = { { PATCH, "{}" } },
+		.out = "queuejob.kube-arbitrator.io/j suspended\n" },
+	{ "empty name", "cancel ", qj_cmd_cancel, .err = "a name is empty; usage: kubectl qj cancel JOB\n",
+		.status = -1 },
+	{ "empty name of a kind", "cancel qj/", qj_cmd_cancel,
+		.err = "a name is empty; usage: kubectl qj cancel JOB\n", .status = -1 },
+	{ "another kind", "cancel pod/j", qj_cmd_cancel,
+		.err = "pod/j is no name; usage: kubectl qj cancel JOB\n", .status = -1 },
+	{ "empty queue", "move j ", qj_cmd_move, .err = "a name is empty; usage: kubectl qj move JOB QUEUE\n",
+		.status = -1 },
+	{ "flag of another command", "restart j --task w", qj_cmd_restart,
+		.err = "restart has no flag --task; see kubectl qj restart --help\n", .status = -1 },
+	{ "all namespaces", "suspend j -A", qj_cmd_suspend,
+		.err = "suspend has no flag --all-namespaces; see kubectl qj suspend --help\n",
+		.status = -1 },
+	{ "output of a command that has one", "why j -o json", qj_cmd_why,
+		.err = "why has no flag --output; see kubectl qj why --help\n", .status = -1 },
+	{ "letter that is none, in a group", "list -Ay", qj_cmd_list,
+		.err = "unknown flag: -y; see kubectl qj --help\n", .status = -1 },
+	{ "word that is none", "list --nope", qj_cmd_list,
+		.err = "unknown flag: --nope; see kubectl qj --help\n", .status = -1 },
+	{ "list of one", "list j", qj_cmd_list, .err = "error: usage: kubectl qj list\n", .status = 1 },
+};
+
+static void rows_of_commands(void **state KAR_UNUSED)
+{
+	int failed = 0;
+
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		char *wrong = qj_script_run(&rows[i]);
+
+		if (wrong)
+			print_error("%s: %s\n", rows[i].name, wrong);
+		failed += wrong != NULL;
+		free(wrong);
+	}
+	assert_int_equal(failed, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(rows_of_commands) };
+
+	return cmocka_run_group_tests_name("qj_act", tests, NULL, NULL);
+}
