@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/base/str.h"
+#include "common/base/text.h"
 #include "common/codec/json.h"
 #include "common/kube/client_http.h"
 #include "common/loop/clock.h"
@@ -94,12 +95,15 @@ int qj_fail(const struct qj *q)
 	const char *perhaps = q->err.what == KAR_UNKNOWN
 		? "; it may have been done all the same: look before you repeat it"
 		: "";
+	char msg[sizeof(q->err.msg)], reason[sizeof(q->err.reason)];
 
+	kar_text_clean(msg, sizeof(msg), q->err.msg);
+	kar_text_clean(reason, sizeof(reason), q->err.reason);
 	if (q->err.http)
-		fprintf(stderr, "Error from server (%s): %s%s\n",
-			q->err.reason[0] ? q->err.reason : "Unknown", q->err.msg, perhaps);
+		fprintf(stderr, "Error from server (%s): %s%s\n", reason[0] ? reason : "Unknown", msg,
+			perhaps);
 	else
-		fprintf(stderr, "error: %s%s\n", q->err.msg, perhaps);
+		fprintf(stderr, "error: %s%s\n", msg, perhaps);
 	return 1;
 }
 
@@ -125,7 +129,11 @@ static int read_page(struct qj *q, const struct kar_desc *item, struct list *out
 	const struct kar_desc desc = KAR_DESC("list", struct list, fields);
 	const struct kar_limits limits = { .document = MAX_ANSWER, .elements = 4000000 };
 
-	return kar_json_decode(&q->arena, &desc, &limits, q->answer.p, q->answer.n, out, &q->err);
+	if (kar_json_decode(&q->arena, &desc, &limits, q->answer.p, q->answer.n, out, &q->err))
+		return -1;
+	for (size_t i = 0; item == &qj_group_desc && i < out->items.n; i++)
+		qj_group_complete(q, (struct qj_group *)out->items.items + i);
+	return 0;
 }
 
 int qj_list(struct qj *q, const struct qj_query *query, qj_page_fn *page, void *arg)
@@ -155,5 +163,9 @@ int qj_get(struct qj *q, const struct kar_resource *res, const char *ns, const c
 {
 	if (qj_ask(q, kar_client_get(res, ns, name)))
 		return -1;
-	return kar_json_decode(&q->arena, desc, NULL, q->answer.p, q->answer.n, out, &q->err);
+	if (kar_json_decode(&q->arena, desc, NULL, q->answer.p, q->answer.n, out, &q->err))
+		return -1;
+	if (desc == &qj_group_desc)
+		qj_group_complete(q, out);
+	return 0;
 }

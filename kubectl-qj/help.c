@@ -16,7 +16,8 @@ static const struct qj_help commands[] = {
 		"The status of each PodGroup says the last eviction; older ones are known while their events are kept,\n"
 		"which is an hour, as a rule.\n" },
 	{ "tree", "JOB", "the job with its group, tasks and pods", NULL, NULL },
-	{ "queues", "", "the tree of queues: what each has a right to, uses and may use", NULL, NULL },
+	{ "queues", "", "the tree of queues: what each uses, its right, its share and its limit", NULL,
+		NULL },
 	{ "top", "", "queues with what they use and who is next, nodes with what is free", NULL,
 		"A terminal gets it every 5 seconds until Ctrl-C; programs get it once.\n"
 		"Of nodes \"-\" is shown to who may not list them, or the pods of all namespaces.\n" },

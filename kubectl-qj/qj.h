@@ -165,6 +165,8 @@ void qj_cell(struct qj_table *t, const char *fmt, ...) KAR_PRINTF(2, 3);
 void qj_table_flush(struct qj_table *t) KAR_NONNULL;
 /* Text of the cluster as it may be printed: control characters are gone; in the arena. */
 const char *qj_clean(struct qj *q, const char *text) KAR_NONNULL KAR_RETNN;
+/* As fprintf() to .out, without control characters but the new lines at both ends of @fmt. */
+void qj_print(struct qj *q, const char *fmt, ...) KAR_PRINTF(2, 3);
 /* "12m", "3d4h"; as kubectl shows ages; in the arena. @ms < 0 counts as 0. */
 const char *qj_age(struct qj *q, kar_time ms) KAR_NONNULL KAR_RETNN;
 /* "[####------]" of @width characters between the brackets; in the arena. */
@@ -229,6 +231,10 @@ struct qj_group {
 	struct qj_group_spec spec;
 	struct qj_group_status status;
 };
+/* Where the CRD drops most of the status (decision 099), an annotation has it: qj_list() and qj_get() put it in. */
+void qj_group_complete(struct qj *q, struct qj_group *g) KAR_NONNULL;
+/* The queue in force; as qj_job_queue(). */
+const char *qj_group_queue(const struct qj_group *g) KAR_NONNULL KAR_RETNN;
 extern const struct kar_desc qj_group_desc;
 extern const struct kar_resource qj_groups;
 
@@ -251,6 +257,9 @@ struct qj_queue {
 extern const struct kar_desc qj_queue_desc;
 extern const struct kar_resource qj_queues;
 
+/* Names of the resources that it uses, has a right to or may have, once each: const char *. */
+struct kar_array qj_queue_resources(struct qj *q, const struct qj_queue *queue) KAR_NONNULL;
+
 struct qj_container_end {
 	const char *reason;
 	int32_t exit_code;
@@ -271,13 +280,16 @@ struct qj_pod_spec {
 };
 struct qj_pod_status {
 	const char *phase, *reason, *message;
-	struct kar_array containers; /* struct qj_container */
+	struct kar_array init_containers, containers; /* struct qj_container */
+	struct kar_array conditions;
 };
 struct qj_pod {
 	struct kar_wire_meta meta;
 	struct qj_pod_spec spec;
 	struct qj_pod_status status;
 };
+/* The name of its QueueJob, or else of the PodGroup that it names; NULL: it has none. */
+const char *qj_pod_of(const struct qj_pod *pod) KAR_NONNULL;
 extern const struct kar_desc qj_pod_desc;
 extern const struct kar_resource qj_pods;
 

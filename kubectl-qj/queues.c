@@ -1,4 +1,4 @@
-/* queues: the tree of queues, and of each resource what a queue uses, has a right to and may have. */
+/* queues: the tree of queues, and of each resource what a queue uses, has a right to, has a share of and may have. */
 #include "kubectl-qj/qj.h"
 
 #include <stdio.h>
@@ -57,13 +57,32 @@ static double number(const char *quantity)
 	return quantity && kar_quantity_parse(quantity, &n, NULL) == 0 ? (double)n.nano : 0;
 }
 
-static void add_row(struct queues *all, const struct qj_queue *q, int depth, size_t resource)
+static void add_amounts(struct queues *all, const struct qj_queue *q, const char *name)
+{
+	const char *used = kar_pairs_get(&q->status.allocated, name),
+		   *right = kar_pairs_get(&q->spec.deserved, name),
+		   *share = kar_pairs_get(&q->status.entitled, name),
+		   *most = kar_pairs_get(&q->spec.capability, name);
+	double part = number(share) > 0 ? number(used) / number(share) : -1;
+	struct qj_table *t = &all->table;
+
+	qj_cell(t, "%s", name);
+	qj_cell(t, "%s", used ? used : "0");
+	qj_cell(t, "%s", right ? right : "");
+	qj_cell(t, "%s", share ? share : "");
+	qj_cell(t, "%s", most ? most : "");
+	qj_cell(t, "%s",
+		part < 0                   ? ""
+			: all->q->terminal ? qj_bar(all->q, part, 16)
+					   : kar_arena_printf(&all->q->arena, "%.0f%%", 100 * part));
+}
+
+/* @name NULL: it has no resources. */
+static void add_row(struct queues *all, const struct qj_queue *q, int depth, const char *name, bool first)
 {
 	struct qj_table *t = &all->table;
-	const struct kar_pair *used = q->status.allocated.items;
-	const char *right, *most, *name;
 
-	if (resource == 0 || !all->q->terminal) { /* programs read each row by itself */
+	if (first || !all->q->terminal) { /* programs read each row by itself */
 		qj_cell(t, "%*s%s", all->q->terminal ? 2 * depth : 0, "", q->meta.name);
 		qj_cell(t, "%s", q->status.state ? q->status.state : "");
 		qj_cell(t, "%d", (int)q->status.pending);
@@ -72,24 +91,12 @@ static void add_row(struct queues *all, const struct qj_queue *q, int depth, siz
 		for (int i = 0; i < 4; i++)
 			qj_cell(t, "%s", " ");
 	}
-	if (resource >= q->status.allocated.n) {
-		for (int i = 0; i < 5; i++)
-			qj_cell(t, "%s", "");
+	if (name) {
+		add_amounts(all, q, name);
 		return;
 	}
-	name = used[resource].key;
-	right = kar_pairs_get(&q->status.entitled, name);
-	most = kar_pairs_get(&q->spec.capability, name);
-	qj_cell(t, "%s", name);
-	qj_cell(t, "%s", used[resource].value);
-	qj_cell(t, "%s", right ? right : "");
-	qj_cell(t, "%s", most ? most : "");
-	qj_cell(t, "%s",
-		all->q->terminal && number(right) > 0
-			? qj_bar(all->q, number(used[resource].value) / number(right), 16)
-			: number(right) > 0 ? kar_arena_printf(&all->q->arena, "%.0f%%",
-						      100 * number(used[resource].value) / number(right))
-					    : "");
+	for (int i = 0; i < 6; i++)
+		qj_cell(t, "%s", "");
 }
 
 static void add_below(struct queues *all, const char *parent, int depth)
@@ -99,11 +106,14 @@ static void add_below(struct queues *all, const char *parent, int depth)
 	for (size_t i = 0; i < all->n && depth < DEEPEST; i++) {
 		const struct qj_queue *q = &all->items[i];
 		bool root = !exists(all, parent_of(q));
+		struct kar_array names;
 
 		if (depth ? !kar_streq(parent_of(q), parent) : !root)
 			continue;
-		for (size_t k = 0; k == 0 || k < q->status.allocated.n; k++)
-			add_row(all, q, depth, k);
+		names = qj_queue_resources(all->q, q);
+		for (size_t k = 0; k == 0 || k < names.n; k++)
+			add_row(all, q, depth, names.n ? ((const char *const *)names.items)[k] : NULL,
+				k == 0);
 		add_below(all, q->meta.name, depth + 1);
 	}
 }
@@ -111,7 +121,7 @@ static void add_below(struct queues *all, const char *parent, int depth)
 int qj_cmd_queues(struct qj *q)
 {
 	static const char *const heads[] = { "QUEUE", "STATE", "WAITING", "RUNNING", "RESOURCE", "USED",
-		"RIGHT", "LIMIT", "OF-RIGHT", NULL };
+		"RIGHT", "SHARE", "LIMIT", "OF-SHARE", NULL };
 	struct queues all = { .q = q };
 
 	if (q->o.n_args)

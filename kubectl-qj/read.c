@@ -1,8 +1,11 @@
 /* Objects of the cluster, as far as commands show them. */
 #include "kubectl-qj/qj.h"
 
+#include <string.h>
+
 #include "api/names.h"
 #include "common/base/str.h"
+#include "common/codec/json.h"
 
 static const struct kar_field condition_fields[] = {
 	KAR_FIELD(struct qj_condition, type, "type", KAR_F_STRING),
@@ -173,7 +176,10 @@ static const struct kar_field pod_status_fields[] = {
 	KAR_FIELD(struct qj_pod_status, phase, "phase", KAR_F_STRING),
 	KAR_FIELD(struct qj_pod_status, reason, "reason", KAR_F_STRING),
 	KAR_FIELD(struct qj_pod_status, message, "message", KAR_F_STRING),
+	KAR_FIELD_SUB(struct qj_pod_status, init_containers, "initContainerStatuses", KAR_F_ARRAY,
+		&container_desc),
 	KAR_FIELD_SUB(struct qj_pod_status, containers, "containerStatuses", KAR_F_ARRAY, &container_desc),
+	KAR_FIELD_SUB(struct qj_pod_status, conditions, "conditions", KAR_F_ARRAY, &condition_desc),
 };
 static const struct kar_desc pod_status_desc = KAR_DESC("status", struct qj_pod_status, pod_status_fields);
 
@@ -217,9 +223,89 @@ const char *qj_task_name(struct qj *q, const struct qj_job *j, size_t i)
 	return kar_has_text(t[i].name) ? t[i].name : kar_arena_printf(&q->arena, "task%zu", i);
 }
 
+/* The first that says something; else that of the label, else the default. */
+static const char *queue_of(const char *in_force, const char *asked, const struct kar_wire_meta *meta)
+{
+	const char *label = kar_pairs_get(&meta->labels, KAR_LABEL_QUEUE);
+
+	return kar_has_text(in_force) ? in_force
+		: kar_has_text(asked) ? asked
+		: kar_has_text(label) ? label
+				      : KAR_DEFAULT_QUEUE;
+}
+
 const char *qj_job_queue(const struct qj_job *j)
 {
-	return kar_has_text(j->status.queue)  ? j->status.queue
-		: kar_has_text(j->spec.queue) ? j->spec.queue
-					      : KAR_DEFAULT_QUEUE;
+	return queue_of(j->status.queue, j->spec.queue, &j->meta);
+}
+
+const char *qj_group_queue(const struct qj_group *g)
+{
+	return queue_of(g->status.admitted_queue, g->spec.queue, &g->meta);
+}
+
+/* As the manager reads it (api/pod/pod.c): the strongest key that names one. */
+const char *qj_pod_of(const struct qj_pod *pod)
+{
+	static const char *const labels[] = { KAR_LABEL_QUEUEJOB, KAR_LABEL_POD_GROUP,
+		KAR_LABEL_POD_GROUP_OLD, KAR_LABEL_POD_GROUP_NAME };
+	static const char *const annotations[] = { KAR_ANNOTATION_GANG_NAME, KAR_ANNOTATION_GROUP_NAME };
+
+	for (size_t i = 0; i < KAR_LEN(labels) + KAR_LEN(annotations); i++) {
+		const char *name = i < KAR_LEN(labels)
+			? kar_pairs_get(&pod->meta.labels, labels[i])
+			: kar_pairs_get(&pod->meta.annotations, annotations[i - KAR_LEN(labels)]);
+
+		if (kar_has_text(name))
+			return name;
+	}
+	return NULL;
+}
+
+struct kept_for {
+	const char *uid;
+};
+static const struct kar_field kept_fields[] = { KAR_FIELD(struct kept_for, uid, "uid", KAR_F_STRING) };
+static const struct kar_desc kept_desc = KAR_DESC("status", struct kept_for, kept_fields);
+
+void qj_group_complete(struct qj *q, struct qj_group *g)
+{
+	const char *text = kar_pairs_get(&g->meta.annotations, KAR_ANNOTATION_QUEUE_STATUS);
+	struct qj_group_status all = { 0 };
+	struct kept_for kept = { 0 };
+	struct kar_err ignored;
+
+	/* In a copy of a group, as from a backup, it does not count. */
+	if (!text || g->status.conditions.n || g->status.position ||
+		kar_json_decode(&q->arena, &kept_desc, NULL, text, strlen(text), &kept, &ignored) ||
+		!kar_streq(kept.uid, g->meta.uid) ||
+		kar_json_decode(&q->arena, &group_status_desc, NULL, text, strlen(text), &all, &ignored))
+		return;
+	all.phase = g->status.phase;
+	all.running = g->status.running;
+	g->status = all;
+}
+
+struct kar_array qj_queue_resources(struct qj *q, const struct qj_queue *queue)
+{
+	const struct kar_array *const maps[] = { &queue->status.allocated, &queue->spec.deserved,
+		&queue->spec.capability };
+	const char **names = NULL;
+	size_t n = 0;
+
+	for (size_t m = 0; m < KAR_LEN(maps); m++) {
+		const struct kar_pair *pairs = maps[m]->items;
+
+		for (size_t i = 0; i < maps[m]->n; i++) {
+			bool known = false;
+
+			for (size_t k = 0; k < m; k++)
+				known |= kar_pairs_get(maps[k], pairs[i].key) != NULL;
+			if (known)
+				continue;
+			names = kar_arena_grow(&q->arena, names, n, sizeof(*names));
+			names[n++] = pairs[i].key;
+		}
+	}
+	return (struct kar_array){ .items = names, .n = n };
 }

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "common/base/str.h"
+#include "common/base/text.h"
+#include "common/base/utf8.h"
 #include "kubectl-qj/doc.h"
 
 /* Characters, not bytes: what continues one in UTF-8 is not counted. */
@@ -20,24 +22,50 @@ static int length(const char *text)
 	return n;
 }
 
-const char *qj_clean(struct qj *q, const char *text)
+/* A space for each character that may not be shown, and for bytes that are none. */
+static void clean(char *to, const char *text)
 {
-	size_t n = strlen(text);
-	char *copy = kar_arena_alloc(&q->arena, n + 1, 1);
-	char *to = copy;
+	size_t left = strlen(text);
 
-	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)text[i];
-
-		if (c == 0xc2 && (unsigned char)text[i + 1] < 0xa0) { /* U+0080 to U+009F are controls, too */
-			i++;
-			*to++ = ' ';
+	for (size_t step; left; text += step, left -= step) {
+		step = kar_utf8_step(text, left);
+		if (step && kar_text_is_printable(text, step)) {
+			memcpy(to, text, step);
+			to += step;
 		} else {
-			*to++ = c < ' ' || c == 0x7f ? ' ' : text[i];
+			*to++ = ' ';
 		}
+		step = step ? step : 1;
 	}
 	*to = '\0';
+}
+
+const char *qj_clean(struct qj *q, const char *text)
+{
+	char *copy = kar_arena_alloc(&q->arena, strlen(text) + 1, 1);
+
+	clean(copy, text);
 	return copy;
+}
+
+void qj_print(struct qj *q, const char *fmt, ...)
+{
+	size_t begin = strspn(fmt, "\n"), end = 0, n = strlen(fmt);
+	va_list args;
+	char *raw;
+	int all;
+
+	while (end < n - begin && fmt[n - 1 - end] == '\n')
+		end++;
+	va_start(args, fmt);
+	all = vasprintf(&raw, fmt, args);
+	va_end(args);
+	if (all < 0)
+		abort();
+	raw[(size_t)all - end] = '\0';
+	clean(raw + begin, raw + begin); /* it gets no longer */
+	fprintf(q->out, "%s%s", raw, fmt + n - end);
+	free(raw);
 }
 
 const char *qj_age(struct qj *q, kar_time ms)

@@ -41,13 +41,10 @@ static int add_next(void *arg, const struct kar_array *items)
 	struct top *t = arg;
 
 	for (size_t i = 0; i < items->n; i++) {
-		const char *queue = kar_has_text(g[i].status.admitted_queue) ? g[i].status.admitted_queue
-									     : g[i].spec.queue;
-
 		if (g[i].status.position != 1)
 			continue;
 		t->next = kar_arena_grow(&t->q->arena, t->next, t->n_next, sizeof(*t->next));
-		t->next[t->n_next++] = (struct next){ queue ? queue : "",
+		t->next[t->n_next++] = (struct next){ qj_group_queue(&g[i]),
 			kar_arena_printf(&t->q->arena, "%s/%s", g[i].meta.ns ? g[i].meta.ns : "",
 				g[i].meta.name) };
 	}
@@ -100,8 +97,8 @@ static void add_row(const struct top *t, struct qj_table *table, const struct qj
 
 static int print_queues(struct qj *q)
 {
-	static const char *const heads[] = { "QUEUE", "RESOURCE", "RIGHT", "USED", "SHARE", "WAITING", "NEXT",
-		NULL };
+	static const char *const heads[] = { "QUEUE", "RESOURCE", "SHARE", "USED", "OF-SHARE", "WAITING",
+		"NEXT", NULL };
 	const struct qj_query queues = { &qj_queues, &qj_queue_desc, "", NULL, NULL };
 	struct qj_query groups = { &qj_groups, &qj_group_desc, "", NULL, NULL };
 	struct top t = { .q = q };

@@ -13,68 +13,110 @@ enum { SHOWN = 5 }; /* groups of each list */
 struct why {
 	struct qj *q;
 	const char *name;      /* of the job and of its group */
+	const char *pod;       /* that was asked for; NULL: none */
+	bool group_alone;      /* no job was asked for */
 	struct qj_job job;     /* only with .has_job */
 	struct qj_group group; /* only with .has_group */
 	struct qj_queue queue; /* only with .has_queue: who may not read queues sees less */
 	bool has_job, has_group, has_queue;
+	struct kar_err no_group, no_queue; /* why they are not there */
 	const char *queue_name;
 	/* Of the same queue. */
 	struct qj_group **ahead, **holders;
 	size_t n_ahead, n_holders;
-	bool all_seen; /* those of all namespaces */
+	struct kar_err unseen; /* why those of other namespaces are not shown; .what KAR_OK: they are */
 };
 
 /* --- what it is about ------------------------------------------------------------------------------- */
 
+/* "pod/x", "pods/x": x; NULL: @word is of no such kind. @kinds ends with NULL. */
+static const char *name_of_kind(const char *word, const char *const *kinds)
+{
+	const char *slash = strchr(word, '/');
+
+	for (; slash && *kinds; kinds++) {
+		if (strlen(*kinds) == (size_t)(slash - word) && strncmp(word, *kinds, strlen(*kinds)) == 0)
+			return slash + 1;
+	}
+	return NULL;
+}
+
 /* The job or the group of a pod. */
-static int follow_pod(struct why *w, const char *pod_name)
+static int follow_pod(struct why *w)
 {
 	struct qj_pod pod = { 0 };
-	const char *of;
 
-	if (qj_get(w->q, &qj_pods, w->q->ns, pod_name, &qj_pod_desc, &pod))
+	if (qj_get(w->q, &qj_pods, w->q->ns, w->pod, &qj_pod_desc, &pod))
 		return qj_fail(w->q);
-	of = kar_pairs_get(&pod.meta.labels, KAR_LABEL_QUEUEJOB);
-	if (!of)
-		of = kar_pairs_get(&pod.meta.labels, KAR_LABEL_POD_GROUP);
-	if (!of) {
-		fprintf(stderr, "error: pod %s is of no QueueJob and names no PodGroup\n", pod_name);
+	w->name = qj_pod_of(&pod);
+	if (!w->name) {
+		fprintf(stderr, "error: pod %s is of no QueueJob and names no PodGroup\n", w->pod);
 		return 1;
 	}
-	w->name = of;
 	return 0;
+}
+
+static int read_word(struct why *w, const char *word)
+{
+	static const char *const pods[] = { "pod", "pods", "po", NULL },
+				 *const groups[] = { "podgroup", "podgroups", "pg", "pgs",
+					 "podgroup.scheduling.x-k8s.io", "podgroups.scheduling.x-k8s.io",
+					 NULL };
+
+	w->pod = name_of_kind(word, pods);
+	w->name = name_of_kind(word, groups);
+	w->group_alone = w->name;
+	if (w->pod)
+		return follow_pod(w);
+	if (!w->name && strchr(word, '/')) {
+		fprintf(stderr, "error: why knows JOB, podgroup/NAME and pod/NAME, not %s\n", word);
+		return 1;
+	}
+	if (!w->name)
+		w->name = word;
+	return 0;
+}
+
+static int fail_without(const struct why *w)
+{
+	const char *name = qj_clean(w->q, w->name);
+
+	if (w->no_group.what != KAR_NOTFOUND) {
+		w->q->err = w->no_group;
+		return qj_fail(w->q);
+	}
+	if (w->pod)
+		fprintf(stderr, "error: pod %s names PodGroup %s, which there is not in namespace %s\n",
+			w->pod, name, w->q->ns);
+	else
+		fprintf(stderr, "error: no %sPodGroup is called %s in namespace %s\n",
+			w->group_alone ? "" : "QueueJob and no ", name, w->q->ns);
+	return 1;
 }
 
 static int find(struct why *w)
 {
 	struct qj *q = w->q;
 
-	w->has_job = qj_get(q, &qj_jobs, q->ns, w->name, &qj_job_desc, &w->job) == 0;
-	if (!w->has_job && q->err.what != KAR_NOTFOUND)
+	w->has_job = !w->group_alone && qj_get(q, &qj_jobs, q->ns, w->name, &qj_job_desc, &w->job) == 0;
+	if (!w->has_job && !w->group_alone && q->err.what != KAR_NOTFOUND)
 		return qj_fail(q);
 	w->has_group = qj_get(q, &qj_groups, q->ns, w->name, &qj_group_desc, &w->group) == 0;
-	if (!w->has_group && !w->has_job) {
-		fprintf(stderr, "error: no QueueJob and no PodGroup is called %s in namespace %s\n", w->name,
-			q->ns);
-		return 1;
-	}
-	w->queue_name = w->has_job               ? qj_job_queue(&w->job)
-		: w->group.status.admitted_queue ? w->group.status.admitted_queue
-		: w->group.spec.queue            ? w->group.spec.queue
-						 : KAR_DEFAULT_QUEUE;
+	w->no_group = q->err;
+	if (!w->has_group && !w->has_job)
+		return fail_without(w);
+	w->queue_name = w->has_job ? qj_job_queue(&w->job) : qj_group_queue(&w->group);
 	w->has_queue = qj_get(q, &qj_queues, "", w->queue_name, &qj_queue_desc, &w->queue) == 0;
+	w->no_queue = q->err;
 	return 0;
 }
 
 /* --- others of its queue ---------------------------------------------------------------------------- */
 
-static bool is_of_queue(const struct qj_group *g, const char *queue)
+/* Who may not read the group has the place of the job. */
+static int32_t position_of(const struct why *w)
 {
-	const char *of = kar_has_text(g->status.admitted_queue) ? g->status.admitted_queue
-		: kar_has_text(g->spec.queue)                   ? g->spec.queue
-								: KAR_DEFAULT_QUEUE;
-
-	return kar_streq(of, queue);
+	return w->group.status.position ? w->group.status.position : w->job.status.position;
 }
 
 static bool is_admitted(const struct qj_group *g)
@@ -95,10 +137,12 @@ static int sort_groups(void *arg, const struct kar_array *items)
 {
 	struct why *w = arg;
 	const struct qj_group *g = items->items;
-	int32_t mine = w->group.status.position;
+	int32_t mine = position_of(w);
 
 	for (size_t i = 0; i < items->n; i++) {
-		if (kar_streq(g[i].meta.uid, w->group.meta.uid) || !is_of_queue(&g[i], w->queue_name))
+		bool me = kar_streq(g[i].meta.name, w->name) && kar_streq(g[i].meta.ns, w->q->ns);
+
+		if (me || !kar_streq(qj_group_queue(&g[i]), w->queue_name))
 			continue;
 		if (is_admitted(&g[i]) && g[i].status.members > 0)
 			add(w, &w->holders, &w->n_holders, &g[i]);
@@ -112,10 +156,9 @@ static void look_at_others(struct why *w)
 {
 	struct qj *q = w->q;
 
-	w->all_seen = qj_list(q, &(struct qj_query){ &qj_groups, &qj_group_desc, "", NULL, NULL },
-			      sort_groups, w) == 0;
-	if (w->all_seen)
+	if (qj_list(q, &(struct qj_query){ &qj_groups, &qj_group_desc, "", NULL, NULL }, sort_groups, w) == 0)
 		return;
+	w->unseen = q->err;
 	w->n_ahead = w->n_holders = 0;
 	(void)qj_list(q, &(struct qj_query){ &qj_groups, &qj_group_desc, q->ns, NULL, NULL }, sort_groups, w);
 }
@@ -151,23 +194,36 @@ static const char *nth(struct qj *q, int32_t n)
 static void print_head(const struct why *w)
 {
 	struct qj *q = w->q;
-	int32_t position = w->has_group ? w->group.status.position : w->job.status.position;
+	int32_t position = position_of(w);
 	const struct kar_wire_meta *meta = w->has_job ? &w->job.meta : &w->group.meta;
 	const char *phase = w->has_job ? w->job.status.phase : w->group.status.phase;
 	kar_time since = w->group.status.waiting_since ? w->group.status.waiting_since : meta->creation;
 
-	fprintf(w->q->out, "%s %s/%s is %s in queue %s", w->has_job ? "QueueJob" : "PodGroup", meta->ns,
+	qj_print(w->q, "%s %s/%s is %s in queue %s", w->has_job ? "QueueJob" : "PodGroup", meta->ns,
 		meta->name, kar_has_text(phase) ? phase : "Pending", w->queue_name);
 	if (position && w->has_queue)
-		fprintf(w->q->out, ", %s of %d that wait", nth(q, position), (int)w->queue.status.pending);
+		qj_print(w->q, ", %s of %d that wait", nth(q, position), (int)w->queue.status.pending);
 	else if (position)
-		fprintf(w->q->out, ", %s that waits", nth(q, position));
+		qj_print(w->q, ", %s that waits", nth(q, position));
 	if (position)
-		fprintf(w->q->out, ", for %s", qj_age(q, q->now - since));
+		qj_print(w->q, ", for %s", qj_age(q, q->now - since));
 	else if (w->has_job)
-		fprintf(w->q->out, ": %d of %lld pods run", (int)w->job.status.running,
+		qj_print(w->q, ": %d of %lld pods run", (int)w->job.status.running,
 			(long long)qj_job_replicas(&w->job));
-	fprintf(w->q->out, "\n");
+	qj_print(w->q, "\n");
+}
+
+/* It says itself that it goes on. */
+static bool goes_on(const struct why *w)
+{
+	static const char *const phases[] = { "Running", "Completed", "Failed", "Finished", "Scheduled" };
+	const char *phase = w->has_job ? w->job.status.phase : w->group.status.phase;
+
+	for (size_t i = 0; i < KAR_LEN(phases); i++) {
+		if (kar_streq(phase, phases[i]))
+			return true;
+	}
+	return is_admitted(&w->group) || w->job.status.completion;
 }
 
 /* The job copies the words of its group; what concerns only the group is said by that. */
@@ -177,11 +233,12 @@ static void print_reason(const struct why *w)
 		"Preempted" };
 	const struct kar_array *conditions =
 		w->has_group ? &w->group.status.conditions : &w->job.status.conditions;
+	const char *words = kar_pairs_get(&w->group.meta.annotations, KAR_ANNOTATION_MESSAGE);
 	bool said = false;
 
 	if (w->has_job && kar_has_text(w->job.status.reason)) {
-		fprintf(w->q->out, "\n  %s: %s\n", qj_clean(w->q, w->job.status.reason),
-			qj_clean(w->q, w->job.status.message ? w->job.status.message : ""));
+		qj_print(w->q, "\n  %s: %s\n", w->job.status.reason,
+			w->job.status.message ? w->job.status.message : "");
 		said = true;
 	}
 	for (size_t i = 0; i < KAR_LEN(types); i++) {
@@ -190,12 +247,16 @@ static void print_reason(const struct why *w)
 
 		if (!bad || !kar_has_text(c->message) || (said && i < 2))
 			continue;
-		fprintf(w->q->out, "\n  %s: %s\n", qj_clean(w->q, c->reason ? c->reason : c->type),
-			qj_clean(w->q, c->message));
+		qj_print(w->q, "\n  %s: %s\n", c->reason ? c->reason : c->type, c->message);
 		said |= i < 2;
 	}
-	if (!said)
-		fprintf(w->q->out, "\n  nothing keeps it waiting\n");
+	if (said)
+		return;
+	if (kar_has_text(words)) /* the CRD is of another project, and drops conditions */
+		qj_print(w->q, "\n  %s\n", words);
+	else
+		qj_print(w->q, "\n  %s\n",
+			goes_on(w) ? "nothing keeps it waiting" : "nobody has said yet why it waits");
 }
 
 static void print_groups(const struct why *w, const char *title, struct qj_group *const *groups, size_t n)
@@ -204,49 +265,57 @@ static void print_groups(const struct why *w, const char *title, struct qj_group
 
 	if (!n)
 		return;
-	fprintf(w->q->out, "\n%s:\n", title);
+	qj_print(w->q, "\n%s:\n", title);
 	for (size_t i = 0; i < n && i < SHOWN; i++) {
 		const struct qj_group *g = groups[i];
 
-		fprintf(w->q->out, "  %s/%s", g->meta.ns, g->meta.name);
+		qj_print(w->q, "  %s/%s", g->meta.ns, g->meta.name);
 		if (g->status.position)
-			fprintf(w->q->out, "  %s, waits %s", nth(q, g->status.position),
+			qj_print(w->q, "  %s, waits %s", nth(q, g->status.position),
 				qj_age(q,
 					q->now -
 						(g->status.waiting_since ? g->status.waiting_since
 									 : g->meta.creation)));
 		else
-			fprintf(w->q->out, "  %d pods, %d run", (int)g->status.members,
-				(int)g->status.running);
-		fprintf(w->q->out, "\n");
+			qj_print(w->q, "  %d pods, %d run", (int)g->status.members, (int)g->status.running);
+		qj_print(w->q, "\n");
 	}
 	if (n > SHOWN)
-		fprintf(w->q->out, "  and %zu more\n", n - SHOWN);
+		qj_print(w->q, "  and %zu more\n", n - SHOWN);
+}
+
+/* Why @what is not shown. */
+static const char *excuse(const struct kar_err *err, const char *what)
+{
+	return err->what == KAR_NOTFOUND ? "there is none" : err->what == KAR_DENIED ? what : err->msg;
 }
 
 static void print_queue(const struct why *w)
 {
-	const struct kar_pair *used = w->queue.status.allocated.items;
+	const struct qj_queue *queue = &w->queue;
+	const struct kar_array names = qj_queue_resources(w->q, queue);
+	const char *const *name = names.items;
 
 	if (!w->has_queue) {
-		fprintf(w->q->out, "\nQueue %s: %s\n", w->queue_name,
-			w->q->err.what == KAR_NOTFOUND ? "there is none" : "you may not read it");
+		qj_print(w->q, "\nQueue %s: %s\n", w->queue_name,
+			excuse(&w->no_queue, "you may not read it"));
 		return;
 	}
-	fprintf(w->q->out, "\nQueue %s is %s: %d wait, %d run\n", w->queue_name,
-		w->queue.status.state ? w->queue.status.state : "new", (int)w->queue.status.pending,
-		(int)(w->queue.status.running + w->queue.status.inqueue));
-	if (w->queue.spec.max_jobs)
-		fprintf(w->q->out, "  jobs: %d of at most %d\n",
-			(int)(w->queue.status.running + w->queue.status.inqueue),
-			(int)w->queue.spec.max_jobs);
-	for (size_t i = 0; i < w->queue.status.allocated.n; i++) {
-		const char *right = kar_pairs_get(&w->queue.status.entitled, used[i].key),
-			   *most = kar_pairs_get(&w->queue.spec.capability, used[i].key);
+	qj_print(w->q, "\nQueue %s is %s: %d wait, %d run\n", w->queue_name,
+		queue->status.state ? queue->status.state : "new", (int)queue->status.pending,
+		(int)(queue->status.running + queue->status.inqueue));
+	if (queue->spec.max_jobs)
+		qj_print(w->q, "  jobs: %d of at most %d\n",
+			(int)(queue->status.running + queue->status.inqueue), (int)queue->spec.max_jobs);
+	for (size_t i = 0; i < names.n; i++) {
+		const char *used = kar_pairs_get(&queue->status.allocated, name[i]),
+			   *right = kar_pairs_get(&queue->spec.deserved, name[i]),
+			   *share = kar_pairs_get(&queue->status.entitled, name[i]),
+			   *most = kar_pairs_get(&queue->spec.capability, name[i]);
 
-		fprintf(w->q->out, "  %s: uses %s%s%s%s%s\n", qj_clean(w->q, used[i].key), used[i].value,
-			right ? ", has a right to " : "", right ? right : "", most ? ", may have " : "",
-			most ? most : "");
+		qj_print(w->q, "  %s: uses %s%s%s%s%s%s%s\n", name[i], used ? used : "0",
+			right ? ", has a right to " : "", right ? right : "", share ? ", a share of " : "",
+			share ? share : "", most ? ", may have " : "", most ? most : "");
 	}
 }
 
@@ -255,28 +324,25 @@ static void print_start(const struct why *w)
 	kar_time at = w->group.status.estimated_start;
 
 	if (at > w->q->now)
-		fprintf(w->q->out, "\nIt may start in %s, if those ahead end when their deadlines say.\n",
+		qj_print(w->q, "\nIt may start in %s, if those ahead end when their deadlines say.\n",
 			qj_age(w->q, at - w->q->now));
 }
 
 int qj_cmd_why(struct qj *q)
 {
 	struct why w = { .q = q };
-	const char *slash = q->o.n_args == 1 ? strchr(q->o.args[0], '/') : NULL;
-	int status = 0;
 
 	if (q->o.n_args != 1 || q->o.all)
 		return qj_misused(q);
-	w.name = slash ? slash + 1 : q->o.args[0];
-	if (strncmp(q->o.args[0], "pod/", 4) == 0)
-		status = follow_pod(&w, w.name);
-	if (status || find(&w))
+	if (read_word(&w, q->o.args[0]) || find(&w))
 		return 1;
 	print_head(&w);
 	print_reason(&w);
 	print_start(&w);
 	print_queue(&w);
-	if (w.has_group && w.group.status.position) {
+	if (w.has_job && !w.has_group && w.no_group.what != KAR_NOTFOUND)
+		qj_print(q, "\nIts PodGroup is not shown: %s\n", excuse(&w.no_group, "you may not read it"));
+	if (position_of(&w)) {
 		look_at_others(&w);
 		if (w.n_ahead)
 			qsort(w.ahead, w.n_ahead, sizeof(struct qj_group *), by_position);
@@ -284,9 +350,9 @@ int qj_cmd_why(struct qj *q)
 			qsort(w.holders, w.n_holders, sizeof(struct qj_group *), by_members);
 		print_groups(&w, "Ahead of it", w.ahead, w.n_ahead);
 		print_groups(&w, "What the queue has admitted", w.holders, w.n_holders);
-		if (!w.all_seen)
-			fprintf(q->out,
-				"\nGroups of other namespaces are not shown: you may not list them.\n");
+		if (w.unseen.what)
+			qj_print(q, "\nGroups of other namespaces are not shown: %s\n",
+				excuse(&w.unseen, "you may not list them."));
 	}
 	return 0;
 }

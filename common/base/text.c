@@ -60,8 +60,7 @@ const char *kar_text_fit(struct kar_arena *a, const char *text, size_t size)
 	return out;
 }
 
-/* Controls, and characters of Unicode that have no width or turn the direction of a text. */
-static bool is_printable(const char *s, size_t n)
+bool kar_text_is_printable(const char *s, size_t n)
 {
 	const unsigned char *p = (const unsigned char *)s;
 
@@ -87,7 +86,7 @@ void kar_text_clean(char *out, size_t size, const char *text)
 			space = n > 0;
 			continue;
 		}
-		if (step == 0 || !is_printable(text, step)) {
+		if (step == 0 || !kar_text_is_printable(text, step)) {
 			step = step ? step : 1;
 			continue;
 		}

@@ -17,6 +17,8 @@ void kar_text_vprintf(char *out, size_t size, const char *fmt, va_list ap) KAR_N
 /* @text if it takes at most @size bytes, NUL included; else what fits, in the arena. */
 const char *kar_text_fit(struct kar_arena *a, const char *text, size_t size) KAR_NONNULL KAR_RETNN;
 
+/* May the character of @n bytes at @s be shown? Controls, and what has no width or turns the direction of a text, may not. */
+bool kar_text_is_printable(const char *s, size_t n) KAR_NONNULL;
 /*
  * Copies @text in one line: white space becomes single spaces, what cannot be printed is left out, and a text of @size bytes or more,
  * NUL included, is cut.

@@ -24,6 +24,12 @@ static const struct {
 		"31mred",
 		" 31mred" },
 	{ "delete", "a\x7f", "a " },
+	{ "turned direction, no width, another end of a line",
+		"a\xe2\x80\xae"
+		"b\xe2\x80\x8b"
+		"c\xe2\x80\xa8",
+		"a b c " },
+	{ "half a character", "a\xe2\x80", "a  " },
 	{ "empty", "", "" },
 };
 

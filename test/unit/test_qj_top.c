@@ -64,7 +64,7 @@ static const struct qj_row rows[] = {
 	{ "piped", "top", qj_cmd_top,
 		.steps = { { QUEUES, TWO_QUEUES }, { GROUPS(""), LINE }, { NODES, THREE_NODES },
 			{ PODS, FOUR_PODS } },
-		.out = "QUEUE\tRESOURCE\tRIGHT\tUSED\tSHARE\tWAITING\tNEXT\n"
+		.out = "QUEUE\tRESOURCE\tSHARE\tUSED\tOF-SHARE\tWAITING\tNEXT\n"
 		       "default\t-\t-\t-\t-\t0\tb/x [2J\n"
 		       "research\tcpu\t24\t6\t25%\t3\ta/first\n"
 		       "research\tnvidia.com/gpu\t8\t8\t100%\t3\ta/first\n"
@@ -76,7 +76,7 @@ static const struct qj_row rows[] = {
 	{ "a user of one namespace", "top", qj_cmd_top,
 		.steps = { { QUEUES, TWO_QUEUES }, { GROUPS(""), "no", KAR_DENIED },
 			{ GROUPS("namespaces/default/"), "{'items':[]}" }, { NODES, "no", KAR_DENIED } },
-		.out = "QUEUE\tRESOURCE\tRIGHT\tUSED\tSHARE\tWAITING\tNEXT\n"
+		.out = "QUEUE\tRESOURCE\tSHARE\tUSED\tOF-SHARE\tWAITING\tNEXT\n"
 		       "default\t-\t-\t-\t-\t0\t-\n"
 		       "research\tcpu\t24\t6\t25%\t3\t-\n"
 		       "research\tnvidia.com/gpu\t8\t8\t100%\t3\t-\n"
