@@ -368,7 +368,9 @@ static bool leaves_rows(const struct kar_queue_group *in)
 
 static bool same_wish(const struct kar_topology_wish *a, const struct kar_topology_wish *b)
 {
-	if (a->n_labels != b->n_labels || a->required != b->required || a->preferred != b->preferred)
+	if (a->n_labels != b->n_labels || a->required != b->required || a->preferred != b->preferred ||
+		a->slice_depth != b->slice_depth || a->slice_size != b->slice_size ||
+		a->balance != b->balance)
 		return false;
 	for (uint32_t i = 0; i < a->n_labels; i++) {
 		if (strcmp(a->labels[i], b->labels[i]) != 0)

@@ -394,6 +394,15 @@ static bool is_bounded(const struct kar_gang *gang)
 	return gang->topology.n_labels && gang->topology.required;
 }
 
+/* "each 16 in one example.com/rack: " */
+static void put_slices(const struct sched_try *t, struct kar_buf *out)
+{
+	if (!sched_is_sliced(t))
+		return;
+	sched_put_slices(&t->gang->topology, out);
+	kar_buf_puts(out, ": ");
+}
+
 static void explain(struct sched_try *t, const char *const *names, struct kar_sched_why *why,
 	struct kar_buf *out)
 {
@@ -408,6 +417,7 @@ static void explain(struct sched_try *t, const char *const *names, struct kar_sc
 	why->fits = !missing && !t->gang->n_hold;
 	if (missing) {
 		put_role(t, role, names, out);
+		put_slices(t, out);
 		put_obstacles(t, role, missing, false, why, out);
 	} else if (t->gang->n_hold) {
 		put_hold(t, out);
@@ -472,7 +482,7 @@ struct kar_sched_why kar_sched_explain_empty(struct kar_sched *s, const struct k
 	if (is_bounded(gang))
 		return sched_explain_largest(s, gang, a);
 	for (uint32_t i = 0; i < gang->n_roles; i++) {
-		int64_t missing = sched_missing_on_empty(s, &gang->roles[i]);
+		int64_t missing = sched_missing_on_empty(s, gang, &gang->roles[i]);
 
 		why.placed += gang->roles[i].need - missing;
 		role = missing > most ? i : role;
@@ -482,6 +492,7 @@ struct kar_sched_why kar_sched_explain_empty(struct kar_sched *s, const struct k
 		kar_buf_puts(&text, "the cluster has no nodes");
 	else if (most > 0) {
 		put_role(&t, role, names, &text);
+		put_slices(&t, &text);
 		put_obstacles(&t, role, most, true, &why, &text);
 	}
 	why.fits = !most;

@@ -351,7 +351,8 @@ static inline bool sched_may_suit(const struct kar_node_offer *node, const struc
 	return kar_sched_match_at_best(node, needs, NULL) == KAR_FITS;
 }
 /* How many of the pods that the role needs have no place on all nodes, were these ready, uncordoned and empty. */
-int64_t sched_missing_on_empty(const struct kar_sched *s, const struct kar_role *role) KAR_NONNULL;
+int64_t sched_missing_on_empty(struct kar_sched *s, const struct kar_gang *gang,
+	const struct kar_role *role) KAR_NONNULL;
 /* All needed pods of the gang within the scope of @t or none, then wanted ones. */
 bool sched_place_in_scope(struct sched_try *t, struct kar_placement *out) KAR_NONNULL;
 /* What all needed pods of the gang ask for; INT64_MAX: at least as much. */
@@ -364,7 +365,35 @@ int32_t sched_fill(struct sched_try *t, uint32_t role, int32_t n) KAR_NONNULL;
 /* Roles, the one with the largest request relative to the largest node first; in the arena. */
 uint32_t *sched_order_by_size(struct sched_try *t) KAR_NONNULL KAR_RETNN;
 
+/* --- slices.c */
+/* Is its scope wider than the domain of a slice? */
+bool sched_is_sliced(const struct sched_try *t) KAR_NONNULL;
+/* For how many pods in whole slices each domain of the depth, which is not narrower, has room; per domain, in the arena. */
+int64_t *sched_whole_slices(struct sched_try *t, uint32_t class, uint32_t depth) KAR_NONNULL KAR_RETNN;
+/* Is there room for so many pods of the class within the scope, in slices if they are to be in some? */
+bool sched_may_hold(struct sched_try *t, uint32_t class, int64_t need) KAR_NONNULL;
+/* How many of the pods that the role needs have no place in slices on the empty nodes of the domain (@key SCHED_NONE: on all). */
+int64_t sched_missing_slices(struct kar_sched *s, const struct kar_gang *gang, const struct kar_role *role,
+	uint32_t key, uint32_t domain) KAR_NONNULL;
+/* "each 16 in one example.com/rack" */
+void sched_put_slices(const struct kar_topology_wish *w, struct kar_buf *out) KAR_NONNULL;
+/* Those from number @from on: by role, and then in the order of ranks. */
+void sched_sort_places(struct sched_try *t, uint32_t from) KAR_NONNULL;
+/* As sched_fill(), for a gang with a wish: its places are in the order of ranks. */
+int32_t sched_fill_by_wish(struct sched_try *t, uint32_t role, int32_t n) KAR_NONNULL;
+
 /* --- tree.c */
+struct sched_ranked {
+	uint32_t domain;
+	int64_t copies;
+	const char *path; /* decides between equals: numbers come from the order of events */
+};
+/*
+ * The domains of the depth with room for pods of the class inside the scope, the one with the least room first; in the arena. @whole: only room
+ * in whole slices counts, which are not wider.
+ */
+struct sched_ranked *sched_domains_inside(struct sched_try *t, uint32_t depth, uint32_t class, bool whole,
+	uint32_t *n) KAR_NONNULL KAR_RETNN;
 /* Places a gang that has a wish. */
 bool sched_place_by_wish(struct sched_try *t, struct kar_placement *out) KAR_NONNULL;
 /* As sched_fill(): in the fewest domains of the next level, and so on down. */

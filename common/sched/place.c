@@ -54,9 +54,12 @@ int32_t sched_fill_level(struct sched_try *t, uint32_t role, int32_t n)
 
 int32_t sched_fill(struct sched_try *t, uint32_t role, int32_t n)
 {
-	if (sched_is_ruled(&t->s->classes[t->gang->roles[role].class]))
-		return n > 0 ? sched_fill_ruled(t, role, n) : 0;
-	return t->gang->topology.n_labels ? sched_fill_packed(t, role, n) : sched_fill_level(t, role, n);
+	if (n <= 0)
+		return 0;
+	if (t->gang->topology.n_labels)
+		return sched_fill_by_wish(t, role, n);
+	return sched_is_ruled(&t->s->classes[t->gang->roles[role].class]) ? sched_fill_ruled(t, role, n)
+									  : sched_fill_level(t, role, n);
 }
 
 /* --- orders of roles ------------------------------------------------------------------------------- */
@@ -212,7 +215,13 @@ static bool place_as_they_come(struct sched_try *t, bool *proved)
 		return place_in_order(t, alone, n);
 	if (place_in_order(t, sched_order_by_size(t), n) || place_in_order(t, order_by_scarcity(t), n))
 		return true;
-	return sched_search(t, proved);
+	if (sched_is_sliced(t))
+		return false; /* the search knows no slices */
+	if (!sched_search(t, proved))
+		return false;
+	if (t->gang->topology.n_labels)
+		sched_sort_places(t, 0);
+	return true;
 }
 
 static bool place_needs(struct sched_try *t, bool *proved)
@@ -296,11 +305,13 @@ bool kar_sched_place(struct kar_sched *s, const struct kar_gang *gang, struct ka
 
 /* --- on empty nodes -------------------------------------------------------------------------------- */
 
-int64_t sched_missing_on_empty(const struct kar_sched *s, const struct kar_role *role)
+int64_t sched_missing_on_empty(struct kar_sched *s, const struct kar_gang *gang, const struct kar_role *role)
 {
 	const struct sched_class *c = &s->classes[role->class];
 	int64_t left = role->need;
 
+	if (gang->topology.slice_depth && sched_missing_slices(s, gang, role, SCHED_NONE, SCHED_NONE))
+		return sched_missing_slices(s, gang, role, SCHED_NONE, SCHED_NONE);
 	for (uint32_t i = 0; i < s->n_nodes && left > 0; i++) {
 		if (s->nodes[i].known && sched_may_suit(&s->nodes[i].offer, c->needs))
 			left -= sched_copies(s, c, i, true);
@@ -315,7 +326,7 @@ bool kar_sched_feasible(struct kar_sched *s, const struct kar_gang *gang)
 	if (gang->topology.n_labels && gang->topology.required && !sched_largest_domain(s, gang).fits)
 		return false;
 	for (uint32_t i = 0; i < gang->n_roles; i++) {
-		if (sched_missing_on_empty(s, &gang->roles[i]))
+		if (sched_missing_on_empty(s, gang, &gang->roles[i]))
 			return false;
 	}
 	for (uint32_t r = 0; r < s->n_resources; r++) {

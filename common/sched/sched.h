@@ -96,6 +96,10 @@ struct kar_topology_wish {
 		required; /* depth: all pods are in one domain of it, or none has a place; 0: it may be anywhere */
 	uint32_t
 		preferred; /* depth: in one domain of it if possible, else of the next wider one ...; 0: that of .required */
+	uint32_t
+		slice_depth; /* depth: every .slice_size pods of a role that follow each other are in one domain of it; 0: none need be */
+	int32_t slice_size; /* with .slice_depth: > 0; the last slice of a role may be smaller */
+	bool balance; /* domains get equally many slices, or pods, to one: of .slice_depth, else of .preferred, else below .required */
 };
 
 struct kar_gang {
@@ -119,8 +123,8 @@ struct kar_held {
 };
 
 struct kar_placement {
-	const struct kar_place
-		*places; /* in the order in which nodes were filled; a role and a node may meet twice */
+	const struct kar_place *
+		places; /* in the order in which nodes were filled, or with a wish those of a role in that of ranks; a role and a node may meet twice */
 	uint32_t n_places;
 	const struct kar_held *held;
 	uint32_t n_held;

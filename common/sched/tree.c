@@ -13,15 +13,9 @@
 
 enum { DOMAINS_TRIED = 8 };
 
-struct ranked_domain {
-	uint32_t domain;
-	int64_t copies;
-	const char *path; /* decides between equals: numbers come from the order of events */
-};
-
 static int by_copies(const void *a, const void *b)
 {
-	const struct ranked_domain *x = a, *y = b;
+	const struct sched_ranked *x = a, *y = b;
 
 	if (x->copies != y->copies)
 		return x->copies < y->copies ? -1 : 1;
@@ -30,42 +24,43 @@ static int by_copies(const void *a, const void *b)
 
 /* --- inside a domain -------------------------------------------------------------------------------- */
 
-static void add_domain(const struct sched_hot *h, const struct sched_key *k, uint32_t key, uint32_t domain,
-	struct ranked_domain *all, uint32_t *n)
+static void add_domain(const int64_t *room, const struct sched_key *k, uint32_t domain,
+	struct sched_ranked *all, uint32_t *n)
 {
-	if (k->first[domain] != SCHED_NONE && h->domain_total[key][domain] > 0)
-		all[(*n)++] =
-			(struct ranked_domain){ domain, h->domain_total[key][domain], k->values[domain] };
+	if (k->first[domain] != SCHED_NONE && room[domain] > 0)
+		all[(*n)++] = (struct sched_ranked){ domain, room[domain], k->values[domain] };
 }
 
-/* The domains of the next level with room for pods of the class, the one with the least room first; in the arena. Only nodes of the scope are looked at. */
-static struct ranked_domain *domains_below(struct sched_try *t, uint32_t key, uint32_t class, uint32_t *n)
+struct sched_ranked *sched_domains_inside(struct sched_try *t, uint32_t depth, uint32_t class, bool whole,
+	uint32_t *n)
 {
+	uint32_t key = sched_key(t->s, t->gang->topology.labels, depth);
 	const struct sched_key *below = &t->s->keys[key],
 			       *k = t->domain == SCHED_NONE ? NULL : &t->s->keys[t->key];
-	const struct sched_hot *h = sched_hot(t->s, class);
+	const int64_t *room =
+		whole ? sched_whole_slices(t, class, depth) : sched_hot(t->s, class)->domain_total[key];
 	uint32_t first = k ? k->first[t->domain] : SCHED_NONE, nodes = 0;
-	struct ranked_domain *all;
+	struct sched_ranked *all;
 
 	for (uint32_t i = first; i != SCHED_NONE; i = k->next[i])
 		nodes++;
 	all = kar_arena_alloc(t->a, (k ? nodes : below->n) + 1, sizeof(*all));
 	*n = 0;
 	for (uint32_t d = 0; !k && d < below->n; d++)
-		add_domain(h, below, key, d, all, n);
+		add_domain(room, below, d, all, n);
 	for (uint32_t i = first; i != SCHED_NONE; i = k->next[i]) {
 		uint32_t d = below->domain[i];
 
 		if (d != SCHED_NONE &&
 			below->first[d] == i) /* once for all of its nodes, which are all in the scope */
-			add_domain(h, below, key, d, all, n);
+			add_domain(room, below, d, all, n);
 	}
 	qsort(all, *n, sizeof(*all), by_copies);
 	return all;
 }
 
 /* Of those that are left, the smallest that holds all of @left; else the largest. Of equals the first by name. */
-static uint32_t choose(const struct ranked_domain *all, uint32_t n, int32_t left)
+static uint32_t choose(const struct sched_ranked *all, uint32_t n, int32_t left)
 {
 	uint32_t i = 0;
 
@@ -82,14 +77,15 @@ int32_t sched_fill_packed(struct sched_try *t, uint32_t role, int32_t n)
 {
 	const struct kar_topology_wish *w = &t->gang->topology;
 	const struct sched_try scope = *t;
-	struct ranked_domain *all;
+	bool sliced = sched_is_sliced(t);
+	struct sched_ranked *all;
 	int32_t left = n;
 	uint32_t below, n_all;
 
 	if (t->depth == w->n_labels || n <= 0)
 		return sched_fill_level(t, role, n);
 	below = sched_key(t->s, w->labels, t->depth + 1);
-	all = domains_below(t, below, t->gang->roles[role].class, &n_all);
+	all = sched_domains_inside(t, t->depth + 1, t->gang->roles[role].class, sliced, &n_all);
 	while (left > 0 && n_all > 0) {
 		uint32_t i = choose(all, n_all, left);
 
@@ -103,7 +99,7 @@ int32_t sched_fill_packed(struct sched_try *t, uint32_t role, int32_t n)
 	t->domain = scope.domain;
 	t->depth = scope.depth;
 	/* Nodes that have not the label of the next level. */
-	return n - left + (left > 0 ? sched_fill_level(t, role, left) : 0);
+	return n - left + (left > 0 && !sliced ? sched_fill_level(t, role, left) : 0);
 }
 
 /* --- which domain ----------------------------------------------------------------------------------- */
@@ -121,10 +117,10 @@ static int64_t asked_of_class(const struct kar_gang *gang, kar_class class, bool
 }
 
 /* The domains with enough of each role (@later: for what may come later as well), the one with the least room first; in the arena. */
-static struct ranked_domain *domains_that_may_do(struct sched_try *t, bool later, uint32_t *n)
+static struct sched_ranked *domains_that_may_do(struct sched_try *t, bool later, uint32_t *n)
 {
 	const struct sched_key *k = &t->s->keys[t->key];
-	struct ranked_domain *all = kar_arena_alloc(t->a, k->n + 1, sizeof(*all));
+	struct sched_ranked *all = kar_arena_alloc(t->a, k->n + 1, sizeof(*all));
 
 	*n = 0;
 	for (t->domain = 0; t->domain < k->n; t->domain++) {
@@ -135,11 +131,12 @@ static struct ranked_domain *domains_that_may_do(struct sched_try *t, bool later
 			const struct kar_role *r = &t->gang->roles[i];
 			int64_t of_role = sched_total(t, r->class);
 
-			enough = of_role >= asked_of_class(t->gang, r->class, later);
+			enough = of_role >= asked_of_class(t->gang, r->class, later) &&
+				sched_may_hold(t, r->class, r->need);
 			copies += of_role;
 		}
 		if (enough)
-			all[(*n)++] = (struct ranked_domain){ t->domain, copies, k->values[t->domain] };
+			all[(*n)++] = (struct sched_ranked){ t->domain, copies, k->values[t->domain] };
 	}
 	qsort(all, *n, sizeof(*all), by_copies);
 	return all;
@@ -149,7 +146,7 @@ static bool place_in_one_of(struct sched_try *t, uint32_t depth, bool later, str
 {
 	bool proved = true;
 	uint32_t n;
-	const struct ranked_domain *all = domains_that_may_do(t, later, &n);
+	const struct sched_ranked *all = domains_that_may_do(t, later, &n);
 
 	for (uint32_t i = 0; i < n && i < DOMAINS_TRIED; i++) {
 		t->domain = all[i].domain;
@@ -195,12 +192,14 @@ bool sched_place_by_wish(struct sched_try *t, struct kar_placement *out)
 /* --- on empty nodes --------------------------------------------------------------------------------- */
 
 /* How many of the pods that the role needs have no place on the empty nodes of the domain. */
-static int64_t missing_in(const struct kar_sched *s, const struct kar_role *role, const struct sched_key *k,
-	uint32_t domain)
+static int64_t missing_in(struct kar_sched *s, const struct kar_gang *gang, const struct kar_role *role,
+	const struct sched_key *k, uint32_t domain)
 {
 	const struct sched_class *c = &s->classes[role->class];
 	int64_t left = role->need;
 
+	if (gang->topology.slice_depth > k->n_labels)
+		return sched_missing_slices(s, gang, role, (uint32_t)(k - s->keys), domain);
 	for (uint32_t i = k->first[domain]; i != SCHED_NONE && left > 0; i = k->next[i]) {
 		if (sched_may_suit(&s->nodes[i].offer, c->needs))
 			left -= sched_copies(s, c, i, true);
@@ -251,7 +250,7 @@ struct sched_largest sched_largest_domain(struct kar_sched *s, const struct kar_
 		int64_t holds = 0, missing = 0;
 
 		for (uint32_t i = 0; i < gang->n_roles && k->first[d] != SCHED_NONE; i++) {
-			int64_t of_role = missing_in(s, &gang->roles[i], k, d);
+			int64_t of_role = missing_in(s, gang, &gang->roles[i], k, d);
 
 			missing += of_role;
 			holds += gang->roles[i].need - of_role;
@@ -353,8 +352,14 @@ static const char *put_largest(const struct kar_sched *s, const struct kar_gang 
 	uint32_t r = l->holds == needed(gang) && !l->fits ? exceeded_in(s, gang, k, l->domain) : SCHED_NONE;
 
 	if (r == SCHED_NONE) {
-		kar_buf_printf(out, "largest %s holds %" PRId64 " of %" PRId64 " pods on empty nodes (%s)",
-			label, l->holds, needed(gang), path);
+		kar_buf_printf(out, "largest %s holds %" PRId64 " of %" PRId64 " pods", label, l->holds,
+			needed(gang));
+		if (gang->topology.slice_depth > gang->topology.required) {
+			kar_buf_puts(out, ", ");
+			sched_put_slices(&gang->topology, out);
+			kar_buf_puts(out, ",");
+		}
+		kar_buf_printf(out, " on empty nodes (%s)", path);
 	} else {
 		const char *resource = s->resources[r].name;
 		int64_t asked = sched_asked_in_all(s, gang, r);

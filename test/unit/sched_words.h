@@ -196,7 +196,7 @@ struct words_gang {
 	const char *levels[4];
 };
 
-/* "block/rack", "required preferred"; "required:1": of the first of them */
+/* "block/rack", "required preferred"; "required:1": of the first of them; "slice=4", "slice:1=4"; "balance" */
 static inline void words_wish(struct kar_arena *a, const char *labels, const char *part, struct words_gang *g)
 {
 	struct kar_topology_wish *w = &g->gang.topology;
@@ -208,7 +208,14 @@ static inline void words_wish(struct kar_arena *a, const char *labels, const cha
 		const char *word = words_part(a, &part, " ");
 		uint32_t depth = strchr(word, ':') ? (uint32_t)atoi(strchr(word, ':') + 1) : w->n_labels;
 
-		*(word[0] == 'r' ? &w->required : &w->preferred) = depth;
+		if (word[0] == 'b') {
+			w->balance = true;
+		} else if (word[0] == 's') {
+			w->slice_size = atoi(strchr(word, '=') + 1);
+			w->slice_depth = depth;
+		} else {
+			*(word[0] == 'r' ? &w->required : &w->preferred) = depth;
+		}
 	}
 }
 
