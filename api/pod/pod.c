@@ -182,6 +182,32 @@ static int32_t number_of(const char *label, int32_t otherwise)
 	return problem ? otherwise : n;
 }
 
+static int32_t index_by(const struct kar_wire_meta *m, const char *key)
+{
+	int32_t n = number_of(kar_pairs_get(&m->labels, key), -1);
+
+	return n >= 0 ? n : number_of(kar_pairs_get(&m->annotations, key), -1);
+}
+
+/*
+ * Of a pod that is numbered by its controller: the index in its Job, and before that the one of its Job in a JobSet. A worker of a LeaderWorkerSet
+ * is one of a StatefulSet as well, whose numbers mean something else for the leader.
+ */
+static int64_t rank_of(const struct kar_wire_meta *m)
+{
+	static const char *const keys[] = { "batch.kubernetes.io/job-completion-index",
+		"leaderworkerset.sigs.k8s.io/worker-index", "training.kubeflow.org/replica-index",
+		"apps.kubernetes.io/pod-index" };
+	int64_t job = index_by(m, "jobset.sigs.k8s.io/job-index");
+	int32_t index = -1;
+
+	for (size_t i = 0; i < KAR_LEN(keys) && index < 0; i++)
+		index = index_by(m, keys[i]);
+	if (index < 0)
+		return job < 0 ? -1 : job << 32;
+	return (job < 0 ? 0 : job << 32) | index;
+}
+
 /* --- the pod ------------------------------------------------------------------------------------- */
 
 static void read_job(const struct pod_wire *w, struct kar_pod_job *job, struct kar_intern *strings)
@@ -234,7 +260,7 @@ static const char *topology_of(const struct kar_wire_meta *m, struct kar_intern 
 	return wish ? kar_intern_get(strings, wish) : NULL;
 }
 
-/* One allocation: the pod, its gang, its queue, its labels, its topology, why it has no node, the part for pods of a QueueJob, the loss, name and UID. */
+/* One allocation: the pod, its gang, its queue, its labels, its topology, its rank, why it has no node, the part for pods of a QueueJob, the loss, name and UID. */
 static struct kar_pod *allocate(const struct pod_wire *w, struct kar_intern *strings)
 {
 	const struct kar_wire_meta *m = &w->head.meta;
@@ -244,6 +270,7 @@ static struct kar_pod *allocate(const struct pod_wire *w, struct kar_intern *str
 	const char *queue = queue_of(m, strings);
 	const char *labels = pod_labels_read(&m->labels, strings);
 	const char *topology = group_name(m) ? topology_of(m, strings) : NULL;
+	int64_t rank = group_name(m) && !job_size ? rank_of(m) : -1;
 	const char *asks[4] = { NULL };
 	size_t n_asks = 0, asks_size;
 	size_t unplaced_size = group_name(m) && pod_unplaced_is(w) ? sizeof(struct kar_pod_unplaced) : 0;
@@ -257,7 +284,7 @@ static struct kar_pod *allocate(const struct pod_wire *w, struct kar_intern *str
 	n_asks += labels != NULL;
 	asks[n_asks] = topology;
 	n_asks += topology != NULL;
-	asks_size = n_asks * sizeof(*asks);
+	asks_size = n_asks * sizeof(*asks) + (rank >= 0 ? sizeof(rank) : 0);
 
 	char *block = kar_xmalloc(sizeof(struct kar_pod) + asks_size + unplaced_size + job_size + loss.size +
 		name_size + uid_size);
@@ -274,8 +301,11 @@ static struct kar_pod *allocate(const struct pod_wire *w, struct kar_intern *str
 		.asks_for_gang = gang != NULL,
 		.asks_for_queue = queue != NULL,
 		.more_labels = labels != NULL,
-		.asks_for_topology = topology != NULL };
-	memcpy(block + sizeof(*p), asks, asks_size);
+		.asks_for_topology = topology != NULL,
+		.ranked = rank >= 0 };
+	memcpy(block + sizeof(*p), asks, n_asks * sizeof(*asks));
+	if (p->ranked)
+		memcpy(block + sizeof(*p) + n_asks * sizeof(*asks), &rank, sizeof(rank));
 	kar_object_init(&p->o, &kar_pod_type, &w->head, name, name + name_size, strings);
 	if (unplaced)
 		pod_unplaced_read(w, unplaced, strings);

@@ -145,6 +145,7 @@ struct kar_pod {
 	bool asks_for_queue : 1;    /* see kar_pod_queue() */
 	bool more_labels : 1;       /* see kar_pod_more_labels() */
 	bool asks_for_topology : 1; /* see kar_pod_topology() */
+	bool ranked : 1;            /* see kar_pod_rank() */
 	bool outside_group : 1;     /* tracked, controlled by a QueueJob, and not labelled for its PodGroup */
 	const struct kar_pod_unplaced *unplaced; /* NULL: not .unschedulable, or it is in no PodGroup */
 	const struct kar_pod_job *job;           /* NULL: the pod has no label of a QueueJob */
@@ -202,6 +203,18 @@ static inline const char *kar_pod_topology(const struct kar_pod *p)
 	return p->asks_for_topology ? ((const char *const *)(const void *)(p +
 					      1))[p->asks_for_gang + p->asks_for_queue + p->more_labels]
 				    : NULL;
+}
+
+/*
+ * The number of a pod of a gang as its controller counts them: only their order means anything. -1: it has none, is in no PodGroup, or is of a
+ * QueueJob (.job). Behind the struct.
+ */
+static inline int64_t kar_pod_rank(const struct kar_pod *p)
+{
+	return p->ranked
+		? ((const int64_t *)(const void *)(p +
+			  1))[p->asks_for_gang + p->asks_for_queue + p->more_labels + p->asks_for_topology]
+		: -1;
 }
 
 /* The labels of a pod (struct kar_pair, bounded by kar_copy_pairs()), in @a, but for the index of a pod of a QueueJob. */

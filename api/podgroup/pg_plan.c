@@ -11,28 +11,37 @@
 
 static int by_node(const void *a, const void *b)
 {
+	const struct kar_pg_seat *x = *(struct kar_pg_seat *const *)a, *y = *(struct kar_pg_seat *const *)b;
+	int order = strcmp(x->node, y->node);
+
+	return order ? order : (x > y) - (x < y);
+}
+
+static int by_name(const void *a, const void *b)
+{
 	const struct kar_pg_seat *x = a, *y = b;
 
 	return strcmp(x->node, y->node);
 }
 
-/* Sorts, and adds up the seats on the same node. */
-static void merge(struct kar_pg_seats *s)
+void kar_pg_seats_sort(struct kar_pg_seat *seats, size_t n)
 {
-	size_t n = 0;
+	if (n)
+		qsort(seats, n, sizeof(*seats), by_name);
+}
 
-	if (!s->n)
-		return;
-	qsort(s->items, s->n, sizeof(*s->items), by_node);
-	for (size_t i = 1; i < s->n; i++) {
-		struct kar_pg_seat *last = &s->items[n];
+/* Adds up the seats on the same node that follow each other. Returns how many are left. */
+static size_t merge(struct kar_pg_seat *seats, size_t n)
+{
+	size_t last = 0;
 
-		if (strcmp(last->node, s->items[i].node) != 0)
-			s->items[++n] = s->items[i];
+	for (size_t i = 1; i < n; i++) {
+		if (strcmp(seats[last].node, seats[i].node) != 0)
+			seats[++last] = seats[i];
 		else
-			last->n = (int32_t)kar_clamp((int64_t)last->n + s->items[i].n, 1, INT32_MAX);
+			seats[last].n = (int32_t)kar_clamp((int64_t)seats[last].n + seats[i].n, 0, INT32_MAX);
 	}
-	s->n = n + 1;
+	return n ? last + 1 : 0;
 }
 
 /* "n1*4", "n1" or "*4" of @len bytes. False: it is none of these. */
@@ -63,7 +72,12 @@ static struct kar_pg_seats read_seats(const char *text, struct kar_arena *a)
 		text += len;
 		text += strspn(text, " ");
 	}
-	merge(&s);
+	s.n = merge(s.items, s.n);
+	s.by_node = kar_arena_alloc(a, s.n + 1, sizeof(*s.by_node));
+	for (size_t i = 0; i < s.n; i++)
+		s.by_node[i] = &s.items[i];
+	if (s.n)
+		qsort(s.by_node, s.n, sizeof(*s.by_node), by_node);
 	return s;
 }
 
@@ -83,35 +97,52 @@ const char *kar_pg_planned_node(const struct kar_pg_planned *role, struct kar_ar
 	return s.n ? s.items[0].node : "";
 }
 
+/* The first of .by_node whose node is not before @node. */
+static size_t find_node(const struct kar_pg_seats *s, const char *node)
+{
+	size_t low = 0, high = s->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strcmp(s->by_node[middle]->node, node) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 bool kar_pg_seats_take(struct kar_pg_seats *s, const char *node)
 {
-	const struct kar_pg_seat wanted = { .node = node };
-	struct kar_pg_seat *found =
-		s->n ? bsearch(&wanted, s->items, s->n, sizeof(*s->items), by_node) : NULL;
+	size_t i = find_node(s, node);
 
-	if (!found || !found->n)
+	while (i < s->n && !s->by_node[i]->n && strcmp(s->by_node[i]->node, node) == 0)
+		i++;
+	if (i == s->n || strcmp(s->by_node[i]->node, node) != 0)
 		return false;
-	found->n--;
+	s->by_node[i]->n--;
 	return true;
 }
 
 const char *kar_pg_plan_text(const struct kar_pg_seat *seats, size_t n, struct kar_arena *a)
 {
-	struct kar_pg_seats all = { .items = kar_arena_alloc(a, n + 1, sizeof(*all.items)), .n = n };
+	struct kar_pg_seat *all = kar_arena_alloc(a, n + 1, sizeof(*all));
 	struct kar_buf text = { 0 };
 	const char *out;
 	int64_t pods = 0;
+	size_t left = 0;
 
-	if (n)
-		memcpy(all.items, seats, n * sizeof(*seats));
-	merge(&all);
-	for (size_t i = 0; i < all.n; i++) {
-		if (!all.items[i].n)
-			continue;
-		kar_buf_printf(&text, "%s%s", text.n ? " " : "", all.items[i].node);
-		if (all.items[i].n != 1 || !all.items[i].node[0])
-			kar_buf_printf(&text, "*%" PRId32, all.items[i].n);
-		pods += all.items[i].n;
+	for (size_t i = 0; i < n; i++) {
+		if (seats[i].n)
+			all[left++] = seats[i];
+	}
+	left = merge(all, left);
+	for (size_t i = 0; i < left; i++) {
+		kar_buf_printf(&text, "%s%s", text.n ? " " : "", all[i].node);
+		if (all[i].n != 1 || !all[i].node[0])
+			kar_buf_printf(&text, "*%" PRId32, all[i].n);
+		pods += all[i].n;
 	}
 	out = text.n < KAR_PG_PLAN_BYTES ? kar_arena_strndup(a, kar_buf_cstr(&text), text.n)
 					 : kar_arena_printf(a, "*%" PRId64, pods);

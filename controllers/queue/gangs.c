@@ -371,7 +371,7 @@ void queue_observe_gang(struct queue_pass *p, uint32_t i)
 			choose_backend(&m, out);
 	}
 	if (out)
-		queue_ask_topology(p, i, &m.wishes);
+		queue_ask_topology(p, i, &m.wishes, out);
 	else
 		check_together(&m, i);
 	m.in->no_node_check = !out;

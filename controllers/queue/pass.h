@@ -18,6 +18,7 @@
 /* ms that a cluster autoscaler has to add nodes for a gang without room. */
 #define QUEUE_PROVISION_TIMEOUT (15 * KAR_MINUTE)
 
+struct kar_pg_seat;
 struct kar_topology_wishes;
 struct queue_failures;
 struct queue_refusals;
@@ -245,8 +246,8 @@ const struct kar_schedulingspec *queue_spec_beside(const struct queue_pass *p,
 struct kar_topology_ask queue_topology_asked(const struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_topology_wishes *of_pods) KAR_NONNULL;
 /* The same of group number @i, as the pass knows it; refuses the group if that means nothing. */
-void queue_ask_topology(struct queue_pass *p, uint32_t i,
-	const struct kar_topology_wishes *of_pods) KAR_NONNULL;
+void queue_ask_topology(struct queue_pass *p, uint32_t i, const struct kar_topology_wishes *of_pods,
+	struct queue_gang *out) KAR_NONNULL;
 #define QUEUE_NOT_BY_ITS_SCHEDULER "its pods name a scheduler that does not keep to that"
 /* Nobody finds places for group number @i. Why it cannot start then, in the arena: it must be in one domain; NULL: it need not. @who: does not place it. */
 const char *queue_why_not_together(const struct queue_pass *p, uint32_t i,
@@ -260,6 +261,9 @@ size_t queue_domains_of(const struct queue_pass *p, uint32_t i, const struct kar
 
 /* --- record.c, renew.c ------------------------------------------------------------------------------ */
 
+/* The text of @seats of one role, which are in the order of ranks if the gang has one, and are sorted by name else; in the arena. */
+const char *queue_seats_text(const struct queue_gang *g, struct kar_pg_seat *seats, size_t n,
+	struct kar_arena *a) KAR_NONNULL KAR_RETNN;
 /*
  * The record of @places (NULL: it waits for new nodes) for the status of the group, whose attempt begins now (wall ms, whole seconds);
  * in the arena.

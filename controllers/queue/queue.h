@@ -34,6 +34,7 @@ struct queue_gang {
 	const bool *unverified; /* per run: the scheduler checks more than was modelled */
 	const char *doubts;     /* why, as condition FitUnverified says it; NULL: nothing is .unverified */
 	uint32_t n_runs;
+	bool in_order;               /* it asks for a topology: places of a run are in the order of ranks */
 	struct kar_pg_planned *kept; /* of .repairs, and of .renews with .pods: what stays of the plan */
 	size_t n_kept;
 	const char *

@@ -18,6 +18,14 @@ static bool is_named(const struct queue_gang *g, const struct kar_pg_placement *
 	return g->direct || (old->failures < FAILURES_WITH_PINS && !(g->unverified && g->unverified[role]));
 }
 
+const char *queue_seats_text(const struct queue_gang *g, struct kar_pg_seat *seats, size_t n,
+	struct kar_arena *a)
+{
+	if (!g->in_order)
+		kar_pg_seats_sort(seats, n);
+	return kar_pg_plan_text(seats, n, a);
+}
+
 static const char *nodes_of_task(const struct queue_gang *g, const struct kar_pg_placement *old,
 	const struct kar_placement *places, const char *task, struct kar_arena *a)
 {
@@ -30,7 +38,7 @@ static const char *nodes_of_task(const struct queue_gang *g, const struct kar_pg
 		if (kar_streq(g->tasks[p->role], task))
 			seats[n++] = (struct kar_pg_seat){ is_named(g, old, p->role) ? p->node : "", p->n };
 	}
-	return kar_pg_plan_text(seats, n, a);
+	return queue_seats_text(g, seats, n, a);
 }
 
 static void add(struct kar_pg_roles *to, const char *role, const char *nodes, struct kar_arena *a)

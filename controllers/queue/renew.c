@@ -29,7 +29,7 @@ static const char *nodes_of(const struct queue_group *qg, const char *role,
 		if (kar_streq(g->tasks[p->role], role))
 			seats[n++] = (struct kar_pg_seat){ p->node, p->n };
 	}
-	return kar_pg_plan_text(seats, n, a);
+	return queue_seats_text(g, seats, n, a);
 }
 
 static bool has_role(const struct kar_pg_roles *plan, const char *role)

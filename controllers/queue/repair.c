@@ -39,39 +39,58 @@ void queue_keep_role(struct queue_gang *g, const char *role, const char *nodes)
 	g->repairs = g->stuck = true;
 }
 
-static int32_t pods_of(const struct kar_pg_seats *s)
-{
-	int32_t n = 0;
+/* The places that a repair has found, as they are given away. */
+struct new_places {
+	const struct kar_placement *all;
+	uint32_t at;  /* the first that may have some left */
+	int32_t used; /* of it */
+};
 
-	for (size_t i = 0; i < s->n; i++)
-		n += s->items[i].n;
-	return n;
+/* The next place of the role, for at most @most pods; .n 0: there is none. */
+static struct kar_pg_seat next_place(const struct queue_gang *g, struct new_places *from, const char *role,
+	int32_t most)
+{
+	for (; from->at < from->all->n_places; from->at++, from->used = 0) {
+		const struct kar_place *p = &from->all->places[from->at];
+		bool ours = g->tasks[p->role] && kar_streq(g->tasks[p->role], role);
+		int32_t n = p->n - from->used < most ? p->n - from->used : most;
+
+		if (!ours || n <= 0)
+			continue;
+		from->used += n;
+		return (struct kar_pg_seat){ p->node, n };
+	}
+	return (struct kar_pg_seat){ 0 };
 }
 
-/* The nodes of the role: those that stay, and as many of @places as it lacks; NULL: there are not so many. */
+/*
+ * The nodes of the role: those that stay, and as many of @places as it lacks, each where the place was that is lost: other pods keep their
+ * ranks. NULL: there are not so many.
+ */
 static const char *nodes_of(const struct queue_group *qg, const struct kar_pg_planned *kept,
 	const struct kar_placement *places, struct kar_arena *a)
 {
-	const struct queue_gang *g = qg->gang;
 	const struct kar_pg_placement rest = { .plan = (struct kar_pg_planned[]){ *kept }, .n_plan = 1 };
 	struct kar_pg_seats old = kar_pg_plan_seats(&qg->group->status.placement, kept->role, a);
-	struct kar_pg_seats new = kar_pg_plan_seats(&rest, kept->role, a);
-	int32_t missing = pods_of(&old) - pods_of(&new);
-	struct kar_pg_seat *seats = kar_arena_alloc(a, new.n + places->n_places + 1, sizeof(*seats));
+	struct kar_pg_seats stay = kar_pg_plan_seats(&rest, kept->role, a);
+	struct kar_pg_seat *seats = kar_arena_alloc(a, 2 * old.n + places->n_places + 1, sizeof(*seats));
+	struct new_places from = { .all = places };
 	size_t n = 0;
 
-	for (; n < new.n; n++)
-		seats[n] = new.items[n];
-	for (uint32_t i = 0; i < places->n_places && missing > 0; i++) {
-		const struct kar_place *p = &places->places[i];
-		int32_t taken = p->n < missing ? p->n : missing;
+	for (size_t i = 0; i < old.n; i++) {
+		int32_t missing = old.items[i].n;
 
-		if (!g->tasks[p->role] || !kar_streq(g->tasks[p->role], kept->role))
-			continue;
-		seats[n++] = (struct kar_pg_seat){ p->node, taken };
-		missing -= taken;
+		while (missing > 0 && kar_pg_seats_take(&stay, old.items[i].node))
+			missing--;
+		seats[n++] = (struct kar_pg_seat){ old.items[i].node, old.items[i].n - missing };
+		while (missing > 0) {
+			seats[n] = next_place(qg->gang, &from, kept->role, missing);
+			if (!seats[n].n)
+				return NULL;
+			missing -= seats[n++].n;
+		}
 	}
-	return missing ? NULL : kar_pg_plan_text(seats, n, a);
+	return queue_seats_text(qg->gang, seats, n, a);
 }
 
 /* False: pods that are stuck have no place. */

@@ -40,13 +40,15 @@ struct kar_topology_ask queue_topology_asked(const struct queue_pass *p, const s
 	return kar_topology_wishes_ask(of_pods, p->arena);
 }
 
-void queue_ask_topology(struct queue_pass *p, uint32_t i, const struct kar_topology_wishes *of_pods)
+void queue_ask_topology(struct queue_pass *p, uint32_t i, const struct kar_topology_wishes *of_pods,
+	struct queue_gang *out)
 {
 	const struct kar_topology_ask ask = queue_topology_asked(p, &p->groups[i], of_pods);
 	const struct kar_topology_found found = kar_topology_find(p->stores, &ask, p->arena);
 	struct kar_queue_group *in = &p->in[i];
 
 	in->topology = found.wish;
+	out->in_order = found.wish.n_labels > 0;
 	/* Its pods would be anywhere when new nodes come. */
 	in->no_provisioning |= found.wish.required > 0;
 	if (found.problem && !p->groups[i].admitted)

@@ -165,6 +165,24 @@ struct kar_array queuejob_domain(const struct queuejob_reconcile *r)
 	return kar_pg_required_domain(p, r->arena);
 }
 
+/* Which rank each place is for, and which each pod has: of a plan for all pods that have not succeeded, before any place is taken. */
+static void count_ranks(struct task_seats *t, const struct podset_task *task, struct kar_arena *a)
+{
+	int64_t seats = 0;
+	int32_t rank = 0;
+
+	t->start = kar_arena_alloc(a, t->seats.n + 1, sizeof(*t->start));
+	for (size_t i = 0; i < t->seats.n; i++) {
+		t->start[i] = seats;
+		seats += t->seats.items[i].n;
+	}
+	t->rank = kar_arena_alloc(a, (size_t)task->n + 1, sizeof(*t->rank));
+	for (int32_t k = 0; k < task->n; k++) {
+		t->rank[k] = rank;
+		rank += task->slots[k].state != PODSET_DONE && task->slots[k].state != PODSET_GIVEN_UP;
+	}
+}
+
 struct pod_pins *pod_pins_new(const struct queuejob_reconcile *r)
 {
 	struct pod_pins *pins = kar_arena_alloc(r->arena, 1, sizeof(*pins));
@@ -175,27 +193,58 @@ struct pod_pins *pod_pins_new(const struct queuejob_reconcile *r)
 	pins->planned = pins->bound || p->state == KAR_PG_STATE_PLACED;
 	pins->tasks = kar_arena_alloc(r->arena, r->f->pods.n_tasks, sizeof(*pins->tasks));
 	for (size_t i = 0; i < r->f->pods.n_tasks && pins->planned; i++) {
-		pins->tasks[i] = kar_pg_plan_seats(p, r->f->job->spec.tasks[i].name, r->arena);
-		take_used(&pins->tasks[i], &r->f->pods.tasks[i],
-			p->state == KAR_PG_STATE_PLACED ? 0 : p->time);
-		pins->returning |= has_returning(&r->f->pods.tasks[i], &pins->tasks[i]);
+		struct task_seats *t = &pins->tasks[i];
+
+		t->seats = kar_pg_plan_seats(p, r->f->job->spec.tasks[i].name, r->arena);
+		if (p->state == KAR_PG_STATE_PLACED)
+			count_ranks(t, &r->f->pods.tasks[i], r->arena);
+		take_used(&t->seats, &r->f->pods.tasks[i], p->state == KAR_PG_STATE_PLACED ? 0 : p->time);
+		pins->returning |= has_returning(&r->f->pods.tasks[i], &t->seats);
 	}
 	return pins;
 }
 
-bool queuejob_next_pin(struct pod_pins *pins, size_t task, bool minimum, const char **pin)
+/* The place for the pod of this index; NULL: it has none, or another pod is there. */
+static struct kar_pg_seat *seat_of_rank(const struct task_seats *t, int32_t index)
 {
-	struct kar_pg_seats *seats = &pins->tasks[task];
+	size_t low = 0, high = t->seats.n;
 
-	while (seats->n) { /* those in front have no seat left */
-		const char *node = seats->items[0].node;
+	if (!t->start)
+		return NULL;
+	while (low < high) { /* the last one that begins at or before its rank */
+		size_t middle = low + (high - low) / 2;
 
-		if ((node[0] || !pins->bound) && kar_pg_seats_take(seats, node)) {
-			*pin = node;
-			return true;
-		}
-		seats->items++;
-		seats->n--;
+		if (t->start[middle] <= t->rank[index])
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && t->seats.items[low - 1].n ? &t->seats.items[low - 1] : NULL;
+}
+
+/* The first place that no pod has; NULL: there is none. */
+static struct kar_pg_seat *first_free(struct task_seats *t)
+{
+	while (t->first < t->seats.n && !t->seats.items[t->first].n)
+		t->first++;
+	return t->first < t->seats.n ? &t->seats.items[t->first] : NULL;
+}
+
+bool queuejob_next_pin(struct pod_pins *pins, size_t task, int32_t index, bool minimum, const char **pin)
+{
+	struct task_seats *t = &pins->tasks[task];
+	struct kar_pg_seat *seat = seat_of_rank(t, index);
+
+	if (!seat)
+		seat = first_free(t);
+	while (seat && pins->bound && !seat->node[0]) {
+		seat->n = 0; /* it needs a certain node */
+		seat = first_free(t);
+	}
+	if (seat) {
+		seat->n--;
+		*pin = seat->node;
+		return true;
 	}
 	*pin = "";
 	return !pins->bound && ((minimum && !pins->returning) || !pins->planned);

@@ -210,7 +210,7 @@ static size_t create_all(struct queuejob_reconcile *r, const struct candidates *
 	size_t n = 0;
 
 	for (size_t i = 0; i < w->n; i++) {
-		if (!queuejob_next_pin(pins, w->items[i].task, w->items[i].minimum, &pin))
+		if (!queuejob_next_pin(pins, w->items[i].task, w->items[i].index, w->items[i].minimum, &pin))
 			continue;
 		create(r, &w->items[i], pin);
 		n++;

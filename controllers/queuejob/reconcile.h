@@ -490,20 +490,28 @@ const char *queuejob_describe_next_place(const struct queuejob_reconcile *r) KAR
 /* Returns why it is rolled back: "attempt 2 to start the gang failed: w-1 was unschedulable on n1". */
 const char *queuejob_describe_roll_back(const struct queuejob_reconcile *r) KAR_NONNULL KAR_RETNN;
 
+/* The places of one task that no pod has yet, in the order of ranks. */
+struct task_seats {
+	struct kar_pg_seats seats;
+	size_t first;   /* those in front have no place left */
+	int64_t *start; /* per seat: its first rank; NULL: it is not known which places were for which pods */
+	int32_t *rank;  /* per index, as long as .start is there: among those that still have to succeed */
+};
 /* The places of the plan that no pod has yet. */
 struct pod_pins {
 	bool planned; /* pods go to these places only: while the gang forms, or because they are created bound */
 	bool bound;     /* no pod is created without a node */
 	bool returning; /* some are for indexes whose pods stop: no other pod of the minimum comes instead */
-	struct kar_pg_seats *tasks;
+	struct task_seats *tasks;
 };
 /* Labels (struct kar_pair) of the domain inside which all pods of the gang must be; in the arena of the sync. */
 struct kar_array queuejob_domain(const struct queuejob_reconcile *r) KAR_NONNULL;
 struct pod_pins *pod_pins_new(const struct queuejob_reconcile *r) KAR_NONNULL KAR_RETNN;
 /*
- * The node of the next new pod of the task, in *@pin; "": any. False: the pod must wait, because all places are for pods of the @minimum, or
+ * The node of the new pod with this index of the task, in *@pin; "": any. It is the place of its rank, or if that is taken the next one. False: the pod must wait, because all places are for pods of the @minimum, or
  * because it needs a node and the plan has none.
  */
-bool queuejob_next_pin(struct pod_pins *pins, size_t task, bool minimum, const char **pin) KAR_NONNULL;
+bool queuejob_next_pin(struct pod_pins *pins, size_t task, int32_t index, bool minimum,
+	const char **pin) KAR_NONNULL;
 
 #endif

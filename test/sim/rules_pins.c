@@ -88,7 +88,7 @@ static void check_pinned(const struct rule *r, const struct write *w)
 		return;
 	seats = rules_seats_of(group, task, &arena);
 	for (size_t i = 0; i < seats.n; i++)
-		n = kar_streq(seats.items[i].node, pin) ? seats.items[i].n : n;
+		n += kar_streq(seats.items[i].node, pin) ? seats.items[i].n : 0;
 	if (!names_any_node(&seats) && count_pinned(w, task, pin ? pin : "") >= n)
 		model_break(w->l, r->name,
 			"pod %s/%s is created for %s, where the plan has %d places for its task", w->c->ns,

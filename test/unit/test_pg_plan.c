@@ -28,7 +28,8 @@ static const struct {
 	{ "n1*4 n2", "n1=4 n2=1", NULL },
 	{ "*3 n1", "=3 n1=1", NULL },
 	{ "*1", "=1", NULL },
-	{ "n2  n1 n2*2", "n1=1 n2=3", "n1 n2*3" },
+	{ "n2  n1 n2*2", "n2=1 n1=1 n2=2", "n2 n1 n2*2" },
+	{ "n2 n2*2 n1", "n2=3 n1=1", "n2*3 n1" },
 	{ "n1*0", "", "" },
 	{ "n1*x n2", "", "" },
 	{ "n1*", "", "" },
@@ -70,6 +71,27 @@ static void seats_are_taken_once(void **state)
 	kar_arena_release(&a);
 }
 
+/* The order is that of ranks. */
+static void seats_of_a_node_that_comes_back_are_taken_in_order(void **state)
+{
+	struct kar_pg_planned plan = { "w", "n2*2 n1 n2" };
+	const struct kar_pg_placement p = { .plan = &plan, .n_plan = 1 };
+	struct kar_arena a = { 0 };
+	struct kar_pg_seats s = kar_pg_plan_seats(&p, "w", &a);
+
+	(void)state;
+	assert_true(kar_pg_seats_take(&s, "n2"));
+	assert_string_equal(print(&s, &a), "n2=1 n1=1 n2=1");
+	assert_true(kar_pg_seats_take(&s, "n2"));
+	assert_true(kar_pg_seats_take(&s, "n2"));
+	assert_string_equal(print(&s, &a), "n2=0 n1=1 n2=0");
+	assert_false(kar_pg_seats_take(&s, "n2"));
+	assert_string_equal(kar_pg_plan_text(s.items, s.n, &a), "n1");
+	kar_pg_seats_sort(s.items, s.n);
+	assert_string_equal(print(&s, &a), "n1=1 n2=0 n2=0");
+	kar_arena_release(&a);
+}
+
 /* 40,000 long names are more than a status takes: the number of pods is left. */
 static void long_plan_has_no_nodes(void **state)
 {
@@ -89,6 +111,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plans_are_read_and_written),
 		cmocka_unit_test(seats_are_taken_once),
+		cmocka_unit_test(seats_of_a_node_that_comes_back_are_taken_in_order),
 		cmocka_unit_test(long_plan_has_no_nodes),
 	};
 

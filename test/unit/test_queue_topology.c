@@ -35,6 +35,9 @@ static void put_topology(const char *name, const char *levels)
 	put_named(w.stores.topologies, name, "", rest);
 }
 
+#define BY_DEMO \
+	",\"ownerReferences\":[{\"apiVersion\":\"example.com/v1\",\"kind\":\"CRDJob\",\"name\":\"demo\",\"uid\":\"uid-demo\",\"controller\":true}]"
+
 #define LEVEL(label) "{\"nodeLabel\":\"" label "\"}"
 #define RACKS LEVEL("e.x/block") "," LEVEL("e.x/rack")
 
@@ -192,6 +195,62 @@ static void members_are_placed_by_their_annotations(void **state)
 	}
 }
 
+/* Members of one size, one on each node, in the order of their names p0, p1 ...: labels, and the node of each in the plan. Node a is the first of b1/1. */
+static const struct {
+	const char *name, *ask, *labels[3], *nodes[3];
+} ranked[] = {
+	{ "index_of_a_job", PREFERRED("rack"),
+		{ "\"batch.kubernetes.io/job-completion-index\":\"10\"",
+			"\"batch.kubernetes.io/job-completion-index\":\"9\"",
+			"\"batch.kubernetes.io/job-completion-index\":\"0\"" },
+		{ "f", "e", "d" } },
+	{ "job_of_a_jobset_and_index_in_it", PREFERRED("rack"),
+		{ "\"jobset.sigs.k8s.io/job-index\":\"1\",\"batch.kubernetes.io/job-completion-index\":\"0\"",
+			"\"jobset.sigs.k8s.io/job-index\":\"0\",\"batch.kubernetes.io/job-completion-index\":\"1\"",
+			"\"jobset.sigs.k8s.io/job-index\":\"0\",\"batch.kubernetes.io/job-completion-index\":\"0\"" },
+		{ "f", "e", "d" } },
+	{ "worker_of_a_leaderworkerset", PREFERRED("rack"),
+		{ "\"leaderworkerset.sigs.k8s.io/worker-index\":\"2\",\"apps.kubernetes.io/pod-index\":\"2\"",
+			"\"leaderworkerset.sigs.k8s.io/worker-index\":\"0\",\"apps.kubernetes.io/pod-index\":\"7\"",
+			"\"leaderworkerset.sigs.k8s.io/worker-index\":\"1\",\"apps.kubernetes.io/pod-index\":\"1\"" },
+		{ "f", "d", "e" } },
+	{ "without_a_rank_behind_those_that_have_one", PREFERRED("rack"),
+		{ "\"x\":\"\"", "\"apps.kubernetes.io/pod-index\":\"x\"",
+			"\"apps.kubernetes.io/pod-index\":\"5\"" },
+		{ "e", "f", "d" } },
+};
+
+static void member_of_a_rank_has_its_place(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(ranked); i++) {
+		static const char *const names[] = { "p0", "p1", "p2" };
+
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		begin();
+		put_topology("t0", RACKS);
+		put_group_with(ranked[i].ask, "", false);
+		for (size_t k = 0; k < KAR_LEN(names); k++) {
+			char meta[512];
+
+			snprintf(meta, sizeof(meta),
+				",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"g\",%s}" BY_DEMO,
+				ranked[i].labels[k]);
+			put_named(w.stores.pods, names[k], meta,
+				",\"spec\":{\"schedulingGates\":[{\"name\":\"kube-arbitrator.io/gang\"}],\"containers\":[{\"name\":\"c\","
+				"\"resources\":{\"requests\":{\"cpu\":\"600\"}}}]}");
+		}
+		assert_string_equal(sync_text(true), "patch podgroups/status ns/g " PLACED);
+		for (size_t k = 0; k < KAR_LEN(names); k++) {
+			char want[64];
+
+			snprintf(want, sizeof(want), "{\"role\":\"%s\",\"nodes\":\"%s\"}", names[k],
+				ranked[i].nodes[k]);
+			check_says(&w.sync.plan.actions[0], want);
+		}
+	}
+}
+
 /* What is counted in it is no reason for a pass. */
 static void levels_wake_the_pass_and_numbers_do_not(void **state KAR_UNUSED)
 {
@@ -226,9 +285,6 @@ static void topologies_that_cannot_be_read_are_not_said_to_be_missing(void **sta
 	check_says(&w.sync.plan.actions[0],
 		"Topologies cannot be read: install their CRD, and let the manager read them (ClusterRole kar-controllers)");
 }
-
-#define BY_DEMO \
-	",\"ownerReferences\":[{\"apiVersion\":\"example.com/v1\",\"kind\":\"CRDJob\",\"name\":\"demo\",\"uid\":\"uid-demo\",\"controller\":true}]"
 
 /* The CRD of another project has dropped the field of the group, which was made of the SchedulingSpec. */
 static void schedulingspec_says_what_its_group_has_lost(void **state)
@@ -352,6 +408,7 @@ static void pods_that_come_later_are_in_the_domain_of_the_gang(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(member_of_a_rank_has_its_place, setup, teardown),
 		cmocka_unit_test_setup_teardown(levels_wake_the_pass_and_numbers_do_not, setup, teardown),
 		cmocka_unit_test_setup_teardown(members_are_placed_by_their_annotations, setup, teardown),
 		cmocka_unit_test_setup_teardown(jobs_are_placed_inside_domains, setup, teardown),
