@@ -140,9 +140,17 @@ bool kar_topology_same(const struct kar_topology *a, const struct kar_topology *
 
 /* --- what pods ask for ------------------------------------------------------------------------------ */
 
+static const struct kar_field slice_fields[] = {
+	KAR_FIELD(struct kar_topology_slice, size, "size", KAR_F_INT32),
+	KAR_FIELD(struct kar_topology_slice, required, "required", KAR_F_STRING),
+};
+static const struct kar_desc slice_desc = KAR_DESC("TopologySlice", struct kar_topology_slice, slice_fields);
+
 static const struct kar_field ask_fields[] = {
 	KAR_FIELD(struct kar_topology_ask, required, "required", KAR_F_STRING),
 	KAR_FIELD(struct kar_topology_ask, preferred, "preferred", KAR_F_STRING),
+	KAR_FIELD_SUB(struct kar_topology_ask, slices, "slices", KAR_F_ARRAY, &slice_desc),
+	KAR_FIELD(struct kar_topology_ask, balance, "balance", KAR_F_BOOL),
 };
 const struct kar_desc kar_topology_ask_desc = KAR_DESC("TopologyAsk", struct kar_topology_ask, ask_fields);
 
@@ -151,19 +159,42 @@ static const char *label_of(const char *text, struct kar_arena *a)
 	return kar_has_text(text) ? kar_copy_fit(a, text, KAR_COPY_KEY) : NULL;
 }
 
+/* The first: what an older schema lets pass beyond that, or without a size, is ignored. */
+static struct kar_array slices_of(const struct kar_array *from, struct kar_arena *a)
+{
+	const struct kar_topology_slice *first = from->items;
+	struct kar_topology_slice *copy;
+
+	if (!from->n || first->size < 1 || !kar_has_text(first->required))
+		return (struct kar_array){ 0 };
+	copy = kar_arena_alloc(a, 1, sizeof(*copy));
+	*copy = (struct kar_topology_slice){ first->size, label_of(first->required, a) };
+	return (struct kar_array){ .items = copy, .n = 1 };
+}
+
 struct kar_topology_ask kar_topology_ask_copy(const struct kar_topology_ask *from, struct kar_arena *a)
 {
 	return (struct kar_topology_ask){ .required = label_of(from->required, a),
-		.preferred = label_of(from->preferred, a) };
+		.preferred = label_of(from->preferred, a),
+		.slices = slices_of(&from->slices, a),
+		.balance = from->balance };
+}
+
+static bool same_slices(const struct kar_topology_slice *a, const struct kar_topology_slice *b)
+{
+	return !a == !b && (!a || (a->size == b->size && kar_streq(a->required, b->required)));
 }
 
 bool kar_topology_ask_equal(const struct kar_topology_ask *a, const struct kar_topology_ask *b)
 {
-	return kar_streq(a->required, b->required) && kar_streq(a->preferred, b->preferred);
+	return kar_streq(a->required, b->required) && kar_streq(a->preferred, b->preferred) &&
+		a->balance == b->balance && same_slices(kar_topology_slices(a), kar_topology_slices(b));
 }
 
 void kar_topology_ask_write(struct kar_json_writer *w, const struct kar_topology_ask *ask)
 {
+	const struct kar_topology_slice *slices = kar_topology_slices(ask);
+
 	if (!kar_topology_asks(ask))
 		return;
 	kar_jw_key(w, "topology");
@@ -172,5 +203,16 @@ void kar_topology_ask_write(struct kar_json_writer *w, const struct kar_topology
 		kar_jw_kv_string(w, "required", ask->required);
 	if (ask->preferred)
 		kar_jw_kv_string(w, "preferred", ask->preferred);
+	if (slices) {
+		kar_jw_key(w, "slices");
+		kar_jw_begin_array(w);
+		kar_jw_begin_object(w);
+		kar_jw_kv_int(w, "size", slices->size);
+		kar_jw_kv_string(w, "required", slices->required);
+		kar_jw_end_object(w);
+		kar_jw_end_array(w);
+	}
+	if (ask->balance)
+		kar_jw_kv_bool(w, "balance", true);
 	kar_jw_end_object(w);
 }

@@ -55,12 +55,20 @@ static inline const struct kar_topology *kar_as_topology(const struct kar_object
 /* Do both have the same levels? Their statuses do not matter. */
 bool kar_topology_same(const struct kar_topology *a, const struct kar_topology *b) KAR_NONNULL;
 
+/* Every .size pods of a task that follow each other are in one domain of the level. */
+struct kar_topology_slice {
+	int32_t size;
+	const char *required;
+};
+
 /* Labels of levels. NULL: not asked for. */
 struct kar_topology_ask {
 	const char *required;  /* all pods in one domain of this level */
 	const char *preferred; /* of this one if possible, else of the next wider one ... */
 	const char *
 		name; /* of the Topology whose levels they are; only annotations say it (topology_wish.h); NULL: of any */
+	struct kar_array slices; /* struct kar_topology_slice; one, or none */
+	bool balance;            /* domains get equally many pods, or slices */
 };
 extern const struct kar_desc kar_topology_ask_desc;
 
@@ -68,7 +76,13 @@ struct kar_json_writer;
 
 static inline bool kar_topology_asks(const struct kar_topology_ask *a)
 {
-	return a->required || a->preferred;
+	return a->required || a->preferred || a->slices.n;
+}
+
+/* NULL: none are asked for. */
+static inline const struct kar_topology_slice *kar_topology_slices(const struct kar_topology_ask *a)
+{
+	return a->slices.n ? a->slices.items : NULL;
 }
 
 struct kar_topology_ask kar_topology_ask_copy(const struct kar_topology_ask *from,

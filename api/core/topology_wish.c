@@ -1,10 +1,13 @@
 /*
- * A wish is "required preferred name": labels of levels, and the name of the Topology; each may be empty. One that cannot be acted upon is '?' and why.
+ * A wish is "required preferred name slices size": labels of levels, the name of the Topology, and how many pods a slice has; each may be empty. One that cannot be acted upon is '?' and why.
  */
 #include "api/core/topology_wish.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include <bsd/stdlib.h>
 
 #include "common/base/str.h"
 #include "common/base/text.h"
@@ -53,6 +56,14 @@ static struct value value_of(const struct kar_array *annotations, const char *ku
 	return (struct value){ kai, value ? value : "" };
 }
 
+static bool read_size(const struct kar_array *annotations, int32_t *out)
+{
+	const char *text = kar_pairs_get(annotations, KAR_ANNOTATION_TOPOLOGY_SLICE_SIZE), *problem = NULL;
+
+	*out = (int32_t)strtonum(text ? text : "", 1, INT32_MAX, &problem);
+	return !problem;
+}
+
 static const char *refuse(const char *key, const char *why, char out[KAR_TOPOLOGY_WISH_BYTES])
 {
 	kar_text_printf(out, KAR_TOPOLOGY_WISH_BYTES, "?annotation %s is ignored: %s", key, why);
@@ -65,21 +76,29 @@ const char *kar_topology_wish_read(const struct kar_array *annotations, char out
 				   KAR_ANNOTATION_TOPOLOGY_REQUIRED_KAI),
 			   preferred = value_of(annotations, KAR_ANNOTATION_TOPOLOGY_PREFERRED,
 				   KAR_ANNOTATION_TOPOLOGY_PREFERRED_KAI);
-	const char *of = kar_pairs_get(annotations, KAR_ANNOTATION_TOPOLOGY_KAI);
+	const struct value slices =
+		value_of(annotations, KAR_ANNOTATION_TOPOLOGY_SLICES, KAR_ANNOTATION_TOPOLOGY_SLICES);
+	const struct value *const labels[] = { &required, &preferred, &slices };
+	const char *of = kar_pairs_get(annotations, KAR_ANNOTATION_TOPOLOGY_KAI), *key = NULL;
+	int32_t size = 0;
 
-	if (!required.text[0] && !preferred.text[0])
+	for (size_t i = KAR_LEN(labels); i-- > 0;)
+		key = labels[i]->text[0] ? labels[i]->key : key;
+	if (!key)
 		return NULL;
 	if (kar_streq(kar_pairs_get(annotations, KAR_ANNOTATION_TOPOLOGY_NONE), "true"))
-		return refuse(required.text[0] ? required.key : preferred.key,
-			"another one asks for no topology", out);
-	if (required.text[0] && !is_label(required.text))
-		return refuse(required.key, "want a label of nodes", out);
-	if (preferred.text[0] && !is_label(preferred.text))
-		return refuse(preferred.key, "want a label of nodes", out);
+		return refuse(key, "another one asks for no topology", out);
+	for (size_t i = 0; i < KAR_LEN(labels); i++) {
+		if (labels[i]->text[0] && !is_label(labels[i]->text))
+			return refuse(labels[i]->key, "want a label of nodes", out);
+	}
+	if (slices.text[0] && !read_size(annotations, &size))
+		return refuse(slices.key, "want a number of pods in " KAR_ANNOTATION_TOPOLOGY_SLICE_SIZE,
+			out);
 	if (kar_has_text(of) && !is_name(of))
 		return refuse(KAR_ANNOTATION_TOPOLOGY_KAI, "want the name of a Topology", out);
-	kar_text_printf(out, KAR_TOPOLOGY_WISH_BYTES, "%s %s %s", required.text, preferred.text,
-		of ? of : "");
+	kar_text_printf(out, KAR_TOPOLOGY_WISH_BYTES, "%s %s %s %s %.0d", required.text, preferred.text,
+		of ? of : "", slices.text, (int)size);
 	return out;
 }
 
@@ -113,9 +132,17 @@ static const char *part(const char **rest, struct kar_arena *a)
 static struct kar_topology_ask parse(const char *wish, struct kar_arena *a)
 {
 	struct kar_topology_ask ask = { .required = part(&wish, a) };
+	struct kar_topology_slice slices;
 
 	ask.preferred = part(&wish, a);
 	ask.name = part(&wish, a);
+	slices.required = part(&wish, a);
+	if (!slices.required)
+		return ask;
+	slices.size = (int32_t)strtol(wish, NULL, 10);
+	ask.slices.items = kar_arena_alloc(a, 1, sizeof(slices));
+	*(struct kar_topology_slice *)ask.slices.items = slices;
+	ask.slices.n = 1;
 	return ask;
 }
 
@@ -123,11 +150,17 @@ static const char *describe(const char *wish, struct kar_arena *a)
 {
 	const struct kar_topology_ask ask = parse(wish, a);
 
+	const struct kar_topology_slice *slices = kar_topology_slices(&ask);
+	const char *each = "";
+
 	if (!kar_topology_asks(&ask))
 		return "none";
-	return kar_arena_printf(a, "%s%s%s%s%s%s%s", ask.required ? "required " : "",
+	if (slices)
+		each = kar_arena_printf(a, "%seach %d in one %s",
+			ask.required || ask.preferred ? " and " : "", (int)slices->size, slices->required);
+	return kar_arena_printf(a, "%s%s%s%s%s%s%s%s", ask.required ? "required " : "",
 		ask.required ? ask.required : "", ask.required && ask.preferred ? " and " : "",
-		ask.preferred ? "preferred " : "", ask.preferred ? ask.preferred : "",
+		ask.preferred ? "preferred " : "", ask.preferred ? ask.preferred : "", each,
 		ask.name ? " of Topology " : "", ask.name ? ask.name : "");
 }
 

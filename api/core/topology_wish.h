@@ -12,11 +12,13 @@
 #define KAR_ANNOTATION_TOPOLOGY_REQUIRED "kueue.x-k8s.io/podset-required-topology"
 #define KAR_ANNOTATION_TOPOLOGY_PREFERRED "kueue.x-k8s.io/podset-preferred-topology"
 #define KAR_ANNOTATION_TOPOLOGY_NONE "kueue.x-k8s.io/podset-unconstrained-topology"
+#define KAR_ANNOTATION_TOPOLOGY_SLICES "kueue.x-k8s.io/podset-slice-required-topology"
+#define KAR_ANNOTATION_TOPOLOGY_SLICE_SIZE "kueue.x-k8s.io/podset-slice-size"
 #define KAR_ANNOTATION_TOPOLOGY_REQUIRED_KAI "kai.scheduler/topology-required-placement"
 #define KAR_ANNOTATION_TOPOLOGY_PREFERRED_KAI "kai.scheduler/topology-preferred-placement"
 #define KAR_ANNOTATION_TOPOLOGY_KAI "kai.scheduler/topology"
 
-enum { KAR_TOPOLOGY_WISH_BYTES = 2 * KAR_COPY_KEY + KAR_COPY_NAME };
+enum { KAR_TOPOLOGY_WISH_BYTES = 3 * KAR_COPY_KEY + KAR_COPY_NAME + 16 };
 
 /* The wish of a pod with these annotations, in @out; NULL: it has none. */
 const char *kar_topology_wish_read(const struct kar_array *annotations,

@@ -17,18 +17,30 @@ static uint32_t depth_of(const struct kar_topology *t, const char *label)
 	return 0;
 }
 
+/* Of the level of slices; NULL: none are asked for. */
+static const char *label_of_slices(const struct kar_topology_ask *ask)
+{
+	const struct kar_topology_slice *slices = kar_topology_slices(ask);
+
+	return slices ? slices->required : NULL;
+}
+
 static bool has_all(const struct kar_topology *t, const struct kar_topology_ask *ask)
 {
 	return (!ask->name || kar_streq(ask->name, t->o.name)) &&
 		(!ask->required || depth_of(t, ask->required)) &&
-		(!ask->preferred || depth_of(t, ask->preferred));
+		(!ask->preferred || depth_of(t, ask->preferred)) &&
+		(!ask->slices.n || depth_of(t, label_of_slices(ask)));
 }
 
 static uint32_t deepest(const struct kar_topology *t, const struct kar_topology_ask *ask)
 {
 	uint32_t required = depth_of(t, ask->required), preferred = depth_of(t, ask->preferred);
 
-	return required > preferred ? required : preferred;
+	uint32_t slices = depth_of(t, label_of_slices(ask)),
+		 most = required > preferred ? required : preferred;
+
+	return slices > most ? slices : most;
 }
 
 /* Would both mean the same? A domain is the path to it. Each node is a domain by itself in all of them. */
@@ -37,7 +49,8 @@ static bool mean_the_same(const struct kar_topology *a, const struct kar_topolog
 {
 	uint32_t n = deepest(a, ask);
 	bool hosts = (!ask->required || kar_streq(ask->required, KAR_HOSTNAME_LABEL)) &&
-		(!ask->preferred || kar_streq(ask->preferred, KAR_HOSTNAME_LABEL));
+		(!ask->preferred || kar_streq(ask->preferred, KAR_HOSTNAME_LABEL)) &&
+		(!ask->slices.n || kar_streq(label_of_slices(ask), KAR_HOSTNAME_LABEL));
 
 	if (hosts)
 		return true;
@@ -50,13 +63,32 @@ static bool mean_the_same(const struct kar_topology *a, const struct kar_topolog
 	return true;
 }
 
+/* Each once; returns how many. */
+static size_t labels_of(const struct kar_topology_ask *ask, const char *out[3])
+{
+	const char *const all[] = { ask->required, ask->preferred, label_of_slices(ask) };
+	size_t n = 0;
+
+	for (size_t i = 0; i < KAR_LEN(all); i++) {
+		bool again = !all[i];
+
+		for (size_t k = 0; k < n; k++)
+			again |= kar_streq(out[k], all[i]);
+		if (!again)
+			out[n++] = all[i];
+	}
+	return n;
+}
+
 static struct kar_topology_found refuse(const struct kar_stores *s, const struct kar_topology_ask *ask,
 	struct kar_arena *a)
 {
-	const char *labels = ask->required && ask->preferred && !kar_streq(ask->required, ask->preferred)
-		? kar_arena_printf(a, "s %s and %s", ask->required, ask->preferred)
-		: kar_arena_printf(a, " %s", ask->required ? ask->required : ask->preferred);
+	const char *all[3], *labels;
+	size_t n = labels_of(ask, all);
 
+	labels = n == 1  ? kar_arena_printf(a, " %s", all[0])
+		: n == 2 ? kar_arena_printf(a, "s %s and %s", all[0], all[1])
+			 : kar_arena_printf(a, "s %s, %s and %s", all[0], all[1], all[2]);
 	if (!kar_store_synced(s->topologies))
 		return (struct kar_topology_found){
 			.problem =
@@ -111,10 +143,13 @@ struct kar_topology_found kar_topology_find(const struct kar_stores *s, const st
 	if (!t)
 		return refuse(s, ask, a);
 	if (other) {
+		const char *all[3];
+
+		labels_of(ask, all);
 		out.ambiguous = true;
 		out.problem = kar_arena_printf(a,
 			"Topologies %s and %s both have the level %s, below different ones", t->o.name,
-			other->o.name, ask->required ? ask->required : ask->preferred);
+			other->o.name, all[0]);
 		return out;
 	}
 	labels = kar_arena_alloc(a, t->n, sizeof(*labels));
@@ -123,6 +158,9 @@ struct kar_topology_found kar_topology_find(const struct kar_stores *s, const st
 	out.wish = (struct kar_topology_wish){ .labels = labels,
 		.n_labels = t->n,
 		.required = depth_of(t, ask->required),
-		.preferred = depth_of(t, ask->preferred) };
+		.preferred = depth_of(t, ask->preferred),
+		.slice_depth = depth_of(t, label_of_slices(ask)),
+		.slice_size = ask->slices.n ? kar_topology_slices(ask)->size : 0,
+		.balance = ask->balance };
 	return out;
 }

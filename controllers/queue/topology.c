@@ -50,7 +50,7 @@ void queue_ask_topology(struct queue_pass *p, uint32_t i, const struct kar_topol
 	in->topology = found.wish;
 	out->in_order = found.wish.n_labels > 0;
 	/* Its pods would be anywhere when new nodes come. */
-	in->no_provisioning |= found.wish.required > 0;
+	in->no_provisioning |= found.wish.required > 0 || found.wish.slice_depth > 0;
 	if (found.problem && !p->groups[i].admitted)
 		queue_refuse(in, found.ambiguous ? KAR_QR_TOPOLOGY_AMBIGUOUS : KAR_QR_TOPOLOGY_NOT_FOUND,
 			found.problem);
@@ -61,12 +61,17 @@ const char *queue_why_not_together(const struct queue_pass *p, uint32_t i,
 {
 	const struct kar_topology_ask ask = queue_topology_asked(p, &p->groups[i], of_pods);
 
-	if (!ask.required)
+	const struct kar_topology_slice *slices = kar_topology_slices(&ask);
+
+	if (!ask.required && !slices)
 		return NULL;
 	if (!p->nodes)
 		who = "a manager of one namespace places no pods";
 	else if (!kar_pg_keeps_placement(p->groups[i].group))
 		who = "the CRD of PodGroups keeps no placement";
+	if (!ask.required)
+		return kar_arena_printf(p->arena, "each %d of its pods must be in one %s, and %s",
+			(int)slices->size, slices->required, who);
 	return kar_arena_printf(p->arena, "it must be in one %s, and %s", ask.required, who);
 }
 

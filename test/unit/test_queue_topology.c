@@ -68,6 +68,7 @@ static void put_job(int pods, const char *ask, const char *annotation, const cha
 }
 
 #define REQUIRED(level) "{\"required\":\"e.x/" level "\"}"
+#define SLICES(size, level) "{\"slices\":[{\"size\":" size ",\"required\":\"e.x/" level "\"}]}"
 #define PREFERRED(level) "{\"preferred\":\"e.x/" level "\"}"
 #define DOMAIN(block, rest) "\"domains\":[{\"label\":\"e.x/block\",\"value\":\"" block "\"" rest
 #define RACK(rack, rest) "{\"label\":\"e.x/rack\",\"value\":\"" rack "\"" rest
@@ -117,6 +118,17 @@ static const struct {
 	{ "annotation_that_names_another", { RACKS }, 3, "", REFUSED("TopologyNotFound"),
 		"there is no Topology t1 that has the level e.x/rack",
 		KUEUE("rack") ",\"kai.scheduler/topology\":\"t1\"" },
+	{ "slices_in_racks", { RACKS }, 4, SLICES("2", "rack"), PLACED, "\"nodes\":\"a b d e\"" },
+	{ "last_slice_is_smaller", { RACKS }, 5, SLICES("2", "rack"), PLACED, "\"nodes\":\"a b d e c\"" },
+	{ "more_slices_than_racks_hold", { RACKS }, 6, SLICES("2", "rack"), REFUSED("Infeasible"),
+		"each 2 in one e.x/rack" },
+	{ "slices_of_a_level_that_is_not_there", { RACKS }, 2, SLICES("2", "leaf"),
+		REFUSED("TopologyNotFound"), "no Topology has the level e.x/leaf" },
+	{ "slices_of_the_annotation", { RACKS }, 4, "", PLACED, "\"nodes\":\"a b d e\"",
+		"\"kueue.x-k8s.io/podset-slice-required-topology\":\"e.x/rack\",\"kueue.x-k8s.io/podset-slice-size\":\"2\"" },
+	{ "as_full_as_possible", { RACKS }, 4, PREFERRED("rack"), PLACED, "\"nodes\":\"a b c d\"" },
+	{ "in_equal_parts", { RACKS }, 4, "{\"preferred\":\"e.x/rack\",\"balance\":true}", PLACED,
+		"\"nodes\":\"a b d e\"" },
 };
 
 static void begin(void)
@@ -315,6 +327,8 @@ static const struct {
 		"it must be in one e.x/rack, and its pods name a scheduler that does not keep to that" },
 	{ "who_prefers_a_rack_starts", PREFERRED("rack"), "x", true, false,
 		"(Admitted=True/Admitted position=0)", "admitted" },
+	{ "slices_of_another_scheduler", SLICES("2", "rack"), "x", true, false, REFUSED("Unsupported"),
+		"each 2 of its pods must be in one e.x/rack, and its pods name a scheduler that does not keep to that" },
 	{ "manager_of_one_namespace", REQUIRED("rack"), "default-scheduler", true, true,
 		REFUSED("Unsupported"),
 		"it must be in one e.x/rack, and a manager of one namespace places no pods" },

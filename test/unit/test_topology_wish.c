@@ -14,6 +14,8 @@
 
 #define KUEUE(name, value) "\"kueue.x-k8s.io/podset-" name "-topology\":\"" value "\""
 #define KAI(name, value) "\"kai.scheduler/topology" name "\":\"" value "\""
+#define SIZE "kueue.x-k8s.io/podset-slice-size"
+#define SLICES(level, size) KUEUE("slice-required", level) ",\"" SIZE "\":\"" size "\""
 #define IGNORED(key, why) "annotation " key " is ignored: " why
 
 #define LETTERS_64 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -53,6 +55,22 @@ static const struct {
 		IGNORED("kueue.x-k8s.io/podset-required-topology", "want a label of nodes") },
 	{ "no_name", { KUEUE("required", "rack") "," KAI("", "a/b") }, "",
 		IGNORED("kai.scheduler/topology", "want the name of a Topology") },
+	{ "slices_of_kueue", { SLICES("e.x/rack", "16") }, "16 in e.x/rack", NULL },
+	{ "slices_in_a_block", { KUEUE("required", "block") "," SLICES("rack", "2147483647") },
+		"required=block 2147483647 in rack", NULL },
+	{ "slices_without_a_size", { KUEUE("slice-required", "rack") }, "",
+		IGNORED("kueue.x-k8s.io/podset-slice-required-topology", "want a number of pods in " SIZE) },
+	{ "slices_of_nothing", { SLICES("rack", "0") }, "",
+		IGNORED("kueue.x-k8s.io/podset-slice-required-topology", "want a number of pods in " SIZE) },
+	{ "slices_of_no_label", { SLICES("my rack", "2") }, "",
+		IGNORED("kueue.x-k8s.io/podset-slice-required-topology", "want a label of nodes") },
+	{ "size_alone_asks_for_nothing", { "\"" SIZE "\":\"4\"" }, "", NULL },
+	{ "unconstrained_slices", { KUEUE("unconstrained", "true") "," SLICES("rack", "2") }, "",
+		IGNORED("kueue.x-k8s.io/podset-slice-required-topology",
+			"another one asks for no topology") },
+	{ "slices_that_differ", { SLICES("rack", "2"), KUEUE("preferred", "block") "," SLICES("rack", "4") },
+		"",
+		"annotations of pods are ignored: some ask for topology each 2 in one rack, others for preferred block and each 4 in one rack" },
 	{ "pods_that_agree", { KUEUE("required", "rack"), KAI("-required-placement", "rack") },
 		"required=rack", NULL },
 	{ "pods_that_disagree",
@@ -81,10 +99,17 @@ static const struct kar_pod *pod_with(const char *annotations, const char *label
 
 static const char *print(const struct kar_topology_ask *ask, struct kar_arena *a)
 {
-	return kar_arena_printf(a, "%s%s%s%s%s%s", ask->required ? "required=" : "",
+	const struct kar_topology_slice *slices = kar_topology_slices(ask);
+	const char *each = "";
+
+	if (slices)
+		each = kar_arena_printf(a, "%s%d in %s", ask->required || ask->preferred ? " " : "",
+			(int)slices->size, slices->required);
+	return kar_arena_printf(a, "%s%s%s%s%s%s%s", ask->required ? "required=" : "",
 		ask->required ? ask->required : "",
 		ask->preferred ? (ask->required ? " preferred=" : "preferred=") : "",
-		ask->preferred ? ask->preferred : "", ask->name ? " name=" : "", ask->name ? ask->name : "");
+		ask->preferred ? ask->preferred : "", ask->name ? " name=" : "", ask->name ? ask->name : "",
+		each);
 }
 
 static void annotations_ask_for_levels(void **state KAR_UNUSED)
@@ -136,7 +161,7 @@ static void pods_in_groups_keep_their_wish(void **state KAR_UNUSED)
 	assert_non_null(kar_pod_gang(member));
 	assert_string_equal(kar_pod_queue(member), "q");
 	assert_non_null(strstr(kar_pod_more_labels(member), "app=x\n"));
-	assert_string_equal(kar_pod_topology(member), "rack  ");
+	assert_string_equal(kar_pod_topology(member), "rack    ");
 	kar_object_unref(&alone->o);
 	kar_object_unref(&member->o);
 }

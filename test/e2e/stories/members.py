@@ -24,9 +24,9 @@ def deployment(s, name, pods, cpu="40", gates=(GATE,), **pod):
              "spec": {"replicas": pods, "selector": {"matchLabels": {"app": name}}, "template": template(name, cpu, gates, **pod)}})
 
 
-def batch_job(s, name, pods, cpu="40", affinity=None, annotations=None):
+def batch_job(s, name, pods, cpu="40", affinity=None, annotations=None, **spec):
     s.apply({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name},
-             "spec": {"parallelism": pods, "completions": pods, "backoffLimit": 0, "podFailurePolicy": {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]},
+             "spec": {**spec, "parallelism": pods, "completions": pods, "backoffLimit": 0, "podFailurePolicy": {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]},
                       "template": template(name, cpu, annotations=annotations, restartPolicy="Never", terminationGracePeriodSeconds=1, affinity=affinity or {})}})
 
 

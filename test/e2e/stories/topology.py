@@ -11,11 +11,11 @@ RACK = "example.com/rack"
 
 
 @contextlib.contextmanager
-def racks(s, levels=(RACK,)):
-    """The first two nodes are in rack r1, the others in r2."""
+def racks(s, levels=(RACK,), names=("r1", "r1", "r2", "r2")):
+    """The first two nodes are in rack r1, the others in r2, unless @names says otherwise."""
     nodes = nodes_of(s)
-    for i, node in enumerate(nodes):
-        s.cluster.kubectl("label", "node", node, f"{RACK}=r{1 + i // 2}")
+    for node, name in zip(nodes, names):
+        s.cluster.kubectl("label", "node", node, f"{RACK}={name}")
     s.apply({"apiVersion": "kube-arbitrator.io/v1alpha1", "kind": "Topology", "metadata": {"name": s.namespace},
              "spec": {"levels": [{"nodeLabel": label} for label in levels]}})
     try:
@@ -54,6 +54,33 @@ def story_gang_sits_in_one_rack(s):
         s.apply(gang("apart", replicas=3, sched={"topology": {"preferred": RACK}}))
         s.kubectl("delete", "queuejob", "train", "other", "large", "--wait=true", "--cascade=foreground")
         s.wait_phase("apart", "Running", running=3)
+
+
+def story_slices_sit_in_racks_by_rank(s):
+    """Every two pods of a QueueJob by rank are in one rack, in the order of racks and not of names; more slices than the racks hold are Infeasible."""
+    wait_until_alone(s)
+    with racks(s, names=("r2", "r1", "r2", "r1")):
+        n = nodes_of(s)
+        order = [n[1], n[3], n[0], n[2]]
+        s.apply(gang("train", replicas=4, sched={"topology": {"slices": [{"size": 2, "required": RACK}]}}))
+        s.wait_phase("train", "Running", running=4)
+        expect_equal([s.pods("train")[f"train-worker-{i}"]["spec"]["nodeName"] for i in range(4)], order, "nodes by rank")
+        s.kubectl("delete", "queuejob", "train", "--wait=true", "--cascade=foreground")
+        s.apply(gang("large", replicas=6, sched={"topology": {"slices": [{"size": 2, "required": RACK}]}}))
+        wait_for_words(s, "large", "Infeasible", f"each 2 in one {RACK}")
+
+
+def story_slices_of_a_batch_job(s):
+    """Every two pods of an indexed batch Job with the annotations of Kueue, and our label, are in one rack by their index."""
+    wait_until_alone(s)
+    with racks(s, names=("r2", "r1", "r2", "r1")):
+        n = nodes_of(s)
+        group(s, "b", 4)
+        batch_job(s, "b", 4, annotations={"kueue.x-k8s.io/podset-slice-required-topology": RACK, "kueue.x-k8s.io/podset-slice-size": "2"}, completionMode="Indexed")
+        wait_until(lambda: len(members(s, "b")) == 4 and runs(s, "b"), "b runs", seconds=60)
+        index = "batch.kubernetes.io/job-completion-index"
+        nodes = {int(p["metadata"]["labels"][index]): p["spec"]["nodeName"] for p in members(s, "b").values()}
+        expect_equal([nodes[i] for i in range(4)], [n[1], n[3], n[0], n[2]], "nodes by index")
 
 
 def story_level_that_no_topology_has(s):
