@@ -20,16 +20,18 @@ static void skip_space(struct parse *p)
 	p->at += strspn(p->at, " \t\r\n");
 }
 
-static unsigned read_hex(const char *at)
+/* Four hexadecimal digits; what is none of these is left where it is, and is 0. */
+static unsigned read_hex(struct parse *p)
 {
 	char digits[5] = { 0 };
+	size_t n = strspn(p->at, "0123456789abcdefABCDEF");
 
-	for (int i = 0; i < 4 && at[i]; i++)
-		digits[i] = at[i];
-	return (unsigned)strtoul(digits, NULL, 16);
+	memcpy(digits, p->at, n < 4 ? n : 4);
+	p->at += n < 4 ? n : 4;
+	return n < 4 ? 0 : (unsigned)strtoul(digits, NULL, 16);
 }
 
-/* UTF-8 of @c at @to; what is no character has been replaced before. */
+/* UTF-8 of @c at @to. */
 static char *put_character(char *to, unsigned c)
 {
 	if (c < 0x80) {
@@ -53,14 +55,15 @@ static char *put_character(char *to, unsigned c)
 /* Behind "\u": one character, or two halves of one. */
 static char *read_character(struct parse *p, char *to)
 {
-	unsigned c = read_hex(p->at);
+	unsigned c = read_hex(p), low;
 
-	p->at += 4;
 	if (c >= 0xd800 && c < 0xdc00 && p->at[0] == '\\' && p->at[1] == 'u') {
-		c = 0x10000 + ((c - 0xd800) << 10) + ((read_hex(p->at + 2) - 0xdc00) & 0x3ff);
-		p->at += 6;
+		p->at += 2;
+		low = read_hex(p);
+		c = low >= 0xdc00 && low < 0xe000 ? 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00) : 0;
 	}
-	return put_character(to, c ? c : 0xfffd);
+	/* Half a character, and one that ends a text in C. The shortest that is wrong is two bytes, "\u". */
+	return c && !(c >= 0xd800 && c < 0xe000) ? put_character(to, c) : put_character(to, '?');
 }
 
 static const char *read_string(struct parse *p)

@@ -27,7 +27,7 @@ struct qj_doc {
 	bool used; /* for who reads it: it is understood, with all below */
 };
 
-/* @json is one complete document that a reader or writer of common/codec has accepted. NULL: it is deeper than any object. */
+/* NULL: @json is no document, or is deeper than any object. What else is wrong with it is not always seen. */
 struct qj_doc *qj_doc_parse(struct kar_arena *a, const char *json) KAR_NONNULL;
 /* The value at @path ("spec.template.metadata"; names of its members have no dots); NULL: there is none, or it is null. */
 struct qj_doc *qj_doc_get(const struct qj_doc *d, const char *path);

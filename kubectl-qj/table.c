@@ -223,7 +223,7 @@ int qj_print_object(struct qj *q, const char *json)
 	const struct qj_doc *d = qj_doc_parse(&q->arena, json);
 
 	if (!d) {
-		fprintf(stderr, "error: the object is too deep\n");
+		fprintf(stderr, "error: the answer is no JSON, or too deep\n");
 		return 1;
 	}
 	if (q->o.output == QJ_YAML)

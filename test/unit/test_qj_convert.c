@@ -162,6 +162,43 @@ static void printed_documents_are_read_as_the_same(void **state KAR_UNUSED)
 	}
 }
 
+/* An answer of something else than an API server. The sanitizers see what goes beyond it. */
+static void broken_documents_do_no_harm(void **state KAR_UNUSED)
+{
+	static const struct {
+		const char *text, *printed; /* NULL: it is no document */
+	} documents[] = {
+		{ "", NULL },
+		{ "   ", NULL },
+		{ "{\"a\":", NULL },
+		{ "[1,", "[\n  1\n]\n" },
+		{ "{a:1}", NULL },
+		{ "\"\\u\"", "\"?\"\n" },
+		{ "\"\\u1", "\"?\"\n" },
+		{ "\"\\ud800\\u0041 \\udc00 \\u0000\"", "\"? ? ?\"\n" },
+		{ "\"\\", "\"?\"\n" },
+		{ "\"\\ud800\\u", "\"?\"\n" },
+		{ "<html>", "<html>\n" },
+	};
+
+	for (size_t i = 0; i < KAR_LEN(documents); i++) {
+		char *exact = kar_xstrdup(documents[i].text), *text = NULL;
+		struct kar_arena a = { 0 };
+		const struct qj_doc *d = qj_doc_parse(&a, exact);
+		size_t n;
+		FILE *out = open_memstream(&text, &n);
+
+		if (d)
+			qj_doc_print_json(d, out);
+		fclose(out);
+		if (documents[i].printed ? strcmp(text, documents[i].printed) != 0 : d != NULL)
+			fail_msg("%s is printed as %s", documents[i].text, text);
+		free(text);
+		free(exact);
+		kar_arena_release(&a);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +206,7 @@ int main(void)
 		cmocka_unit_test(files_that_are_no_jobs_are_named),
 		cmocka_unit_test(files_that_cannot_be_read_are_named),
 		cmocka_unit_test(printed_documents_are_read_as_the_same),
+		cmocka_unit_test(broken_documents_do_no_harm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -162,6 +162,13 @@ def story_plugin_makes_jobs_and_waits_for_them(s):
     env = {**os.environ, "KUBECONFIG": str(s.cluster.kubeconfig)}
     asked = subprocess.run([built(s) / "kubectl-qj", "__complete", "--namespace", s.namespace, "why", ""], env=env, capture_output=True, text=True, timeout=60)
     expect_equal(asked.stdout.split(), ["bad", "c", "d", "good", ":4"], "jobs that a shell may complete")
+    programs = s.cluster.dir / f"programs-{s.namespace}"
+    programs.mkdir()
+    for program in ("kubectl-qj", "kubectl_complete-qj"):
+        (programs / program).symlink_to(built(s) / "kubectl-qj")
+    asked = subprocess.run(["kubectl", "__complete", "qj", "why", "--namespace", s.namespace, "g"], env={**env, "PATH": f"{programs}:{env['PATH']}"},
+                           capture_output=True, text=True, timeout=60)
+    expect_equal(asked.stdout.split(), ["good", ":4"], f"what kubectl itself completes; {asked.stderr}")
 
 
 def story_plugin_converts_objects_of_other_tools(s):
