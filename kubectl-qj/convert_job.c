@@ -146,14 +146,14 @@ static void move_replicated_job(const struct qj_conv *task)
 {
 	int64_t jobs = qj_take_number(task, "replicas", 1);
 	int64_t pods = qj_take_number(task, "template.spec.parallelism", 1);
-	int64_t all = qj_take_number(task, "template.spec.completions", pods);
+	int64_t all = qj_take_number(task, "template.spec.completions", pods), sum = jobs * all;
 
 	(void)qj_move(task, "name", "name");
-	set(task, "replicas", qj_doc_number(task->a, jobs * all));
+	set(task, "replicas", qj_doc_number(task->a, sum));
 	if (jobs > 1)
 		qj_note(task, "replicas",
 			"%lld jobs of %lld pods are one task of %lld: KAR_INDEX counts on from one job to the next",
-			(long long)jobs, (long long)all, (long long)(jobs * all));
+			(long long)jobs, (long long)all, (long long)sum);
 	(void)qj_take(task, "template.spec.completionMode");
 	qj_move_template(task, "template.spec.template");
 	move_dependencies(task);

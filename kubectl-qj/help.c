@@ -54,6 +54,14 @@ static const struct qj_help commands[] = {
 		"--task NAME  needed if it has several\n" },
 	{ "move", "JOB QUEUE", "waits in another queue", "--dry-run", NULL },
 	{ "cancel", "JOB", "deletes it, with its pods", "--dry-run", NULL },
+	{ "release-gates", "", "takes our scheduling gate off all pods, when the manager is gone", NULL,
+		"Before that it deletes the bindings of our admission policy. With --namespace it touches the pods of one\n"
+		"namespace, and no binding. It may be repeated.\n" },
+	{ "uninstall", "", "removes kar-controllers from the cluster", "--keep-crds",
+		"Stops its Deployments, releases our gates and finalizers, then deletes all that is labelled\n"
+		"app.kubernetes.io/name=kar-controllers: policies, CRDs with all jobs, queues and groups, roles, the namespace.\n"
+		"--keep-crds leaves the CRDs, and with them all jobs, queues and groups. It may be repeated.\n"
+		"Exit status 0: nothing is left.\n" },
 	{ "completion", "bash|zsh|fish", "prints what makes the shell complete commands, flags and names",
 		NULL,
 		"bash:  source <(kubectl qj completion bash)\n"

@@ -33,6 +33,8 @@ static const struct {
 	{ "scale", qj_cmd_scale, CLUSTER },
 	{ "move", qj_cmd_move, CLUSTER },
 	{ "cancel", qj_cmd_cancel, CLUSTER },
+	{ "release-gates", qj_cmd_release_gates, CLUSTER },
+	{ "uninstall", qj_cmd_uninstall, CLUSTER },
 	{ "completion", qj_cmd_completion, NO_CLUSTER },
 };
 

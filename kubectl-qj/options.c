@@ -30,6 +30,7 @@ enum {
 	QUEUE,
 	INDEX,
 	FILENAME,
+	KEEP_CRDS,
 };
 
 static const struct option flags[] = {
@@ -56,6 +57,7 @@ static const struct option flags[] = {
 	{ "queue", required_argument, NULL, QUEUE },
 	{ "index", required_argument, NULL, INDEX },
 	{ "previous", no_argument, NULL, 'p' },
+	{ "keep-crds", no_argument, NULL, KEEP_CRDS },
 	{ "follow", no_argument, NULL, 'f' },
 	{ "filename", required_argument, NULL, FILENAME },
 	{ NULL, 0, NULL, 0 },
@@ -167,6 +169,8 @@ static bool *switch_of(struct qj_options *o, int flag)
 		return &o->version;
 	case PROGRESS:
 		return &o->progress;
+	case KEEP_CRDS:
+		return &o->keep_crds;
 	case 'p':
 		return &o->previous;
 	case 'f':

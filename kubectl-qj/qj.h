@@ -6,6 +6,7 @@
  *   read.c     objects, as far as commands show them                      doc.h    documents as trees
  *   list.c why.c queues.c tree.c who.c wait.c            what commands show
  *   top.c nodes.c    queues and nodes, again and again                    convert*.c objects of other tools as ours
+ *   remove.c uninstall/   for the day on which kar-controllers is removed
  *   logs.c follow.c  what pods print: what there is, and what comes
  *   act.c create.c   commands that change a job                           complete.c  what a shell may complete
  *
@@ -47,13 +48,14 @@ struct qj_options {
 	struct qj_wish wish;
 	kar_time timeout; /* ms; -1: none */
 	enum qj_output output;
-	int32_t index; /* --index; -1: all */
-	bool dry_run;  /* --dry-run=server */
-	bool dry_here; /* --dry-run=client */
-	bool start;    /* --for=running */
-	bool progress; /* --progress */
-	bool follow;   /* -f of logs */
-	bool previous; /* -p */
+	int32_t index;  /* --index; -1: all */
+	bool dry_run;   /* --dry-run=server */
+	bool dry_here;  /* --dry-run=client */
+	bool start;     /* --for=running */
+	bool progress;  /* --progress */
+	bool keep_crds; /* --keep-crds */
+	bool follow;    /* -f of logs */
+	bool previous;  /* -p */
 	bool help, version;
 };
 
@@ -320,6 +322,8 @@ int qj_cmd_who(struct qj *q) KAR_NONNULL;
 int qj_cmd_top(struct qj *q) KAR_NONNULL;
 int qj_cmd_convert(struct qj *q) KAR_NONNULL;
 int qj_cmd_logs(struct qj *q) KAR_NONNULL;
+int qj_cmd_uninstall(struct qj *q) KAR_NONNULL;
+int qj_cmd_release_gates(struct qj *q) KAR_NONNULL;
 int qj_cmd_completion(struct qj *q) KAR_NONNULL;
 /* What may stand where the last of @words does, one in a line, as kubectl asks its plug-ins. Opens .client if it is needed. */
 int qj_complete(struct qj *q, char **words, int n) KAR_NONNULL;

@@ -22,7 +22,6 @@
 #include "controllers/process/doors.h"
 #include "controllers/kar_metrics.h"
 #include "controllers/process/options.h"
-#include "controllers/uninstall/uninstall.h"
 
 #define USER_AGENT "kar-controllers/" KAR_VERSION
 
@@ -227,33 +226,6 @@ static int finish(struct process *p)
 	return EXIT_SUCCESS;
 }
 
-static int run_command(struct process *p, struct kar_err *err)
-{
-	const struct kar_release_options release = { .ns = p->options.ns,
-		.command = "release-gates",
-		.seed = new_seed(),
-		.out = stdout,
-		.times = &kar_release_default_times };
-	const struct kar_uninstall_options uninstall = { .keep_crds = p->options.keep_crds,
-		.seed = new_seed(),
-		.out = stdout,
-		.times = &kar_uninstall_default_times };
-
-	return p->options.command == KAR_UNINSTALL ? kar_uninstall(p->loop, p->client, &uninstall, err)
-						   : kar_release_gates(p->loop, p->client, &release, err);
-}
-
-static int command(struct process *p)
-{
-	struct kar_err err = { 0 };
-	int failed = run_command(p, &err);
-
-	if (failed)
-		kar_log_fatal("kar-controllers: %s", err.msg);
-	free_process(p);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
-
 int main(int argc, char **argv)
 {
 	struct process p = { 0 };
@@ -278,8 +250,6 @@ int main(int argc, char **argv)
 	if (load_configuration(&p, &err) || new_client(&p, &err))
 		return fatal(&p, &err, EXIT_FAILURE);
 	signal(SIGPIPE, SIG_IGN);
-	if (p.options.command != KAR_RUN)
-		return command(&p);
 	new_manager(&p);
 	run(&p);
 	return finish(&p);

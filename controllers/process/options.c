@@ -84,8 +84,6 @@ static const struct kar_flag flags[] = {
 	IN_RANGE("v", COUNT, 0, KAR_VERBOSITY_MAX, verbosity, "Logging", "0",
 		"Verbosity: 0 what an operator must know, 2 also each change of a job's phase and what users are refused, 4 also plans and retries"),
 	FLAG("logging-format", FORMAT, logging_format, "Logging", "text", "text or json"),
-	FLAG("keep-crds", BOOL, keep_crds, "Uninstall", NULL,
-		"With uninstall: leave the CRDs, and with them all jobs, queues and groups"),
 	FLAG("config", STRING, config, "General", NULL,
 		"YAML file (apiVersion: " KAR_CONFIG_VERSION ", kind: " KAR_CONFIG_KIND
 		") of flags without their dashes, or in camel case; the command line overrides it"),
@@ -116,15 +114,14 @@ static int set(struct kar_options *o, const struct kar_flag *f, const char *text
 	return kar_flag_set(o, f, text, strlen(f->name) == 1 ? "-" : "--", err);
 }
 
-static bool set_command(struct kar_options *o, const char *word)
+/* A word that is no flag. These two were commands of the manager. */
+static int refuse_word(const char *word, struct kar_err *err)
 {
-	if (!strcmp(word, "release-gates"))
-		o->command = KAR_RELEASE_GATES;
-	else if (!strcmp(word, "uninstall"))
-		o->command = KAR_UNINSTALL;
-	else
-		return false;
-	return true;
+	if (!strcmp(word, "release-gates") || !strcmp(word, "uninstall"))
+		return kar_fail(err, KAR_FATAL,
+			"%s is a command of the kubectl plug-in: kubectl qj %s; see docs/USING.md", word,
+			word);
+	return kar_fail(err, KAR_FATAL, "unexpected argument \"%s\": flags start with --; see --help", word);
 }
 
 /* Accepts "--name=value", "--name value", one dash for two (as in Go), and "-v4". Returns the number of arguments that it used. */
@@ -140,12 +137,8 @@ static int parse_one(struct kar_options *o, int argc, char **argv, int i, struct
 		f = find("v", 1);
 		return f && !set(o, f, name + 1, err) ? 1 : -1;
 	}
-	if (arg[0] != '-' && set_command(o, arg))
-		return 1;
 	if (arg[0] != '-')
-		return kar_fail(err, KAR_FATAL,
-			"unexpected argument \"%s\": flags start with --, commands are release-gates and uninstall; see --help",
-			arg);
+		return refuse_word(arg, err);
 	if (!f)
 		return kar_fail(err, KAR_FATAL, "unknown flag %s; see --help", arg);
 	if (equals)
@@ -204,15 +197,6 @@ static int check_combination(const struct kar_options *o, struct kar_err *err)
 		kar_fail(err, KAR_FATAL,
 			"--gang-backend is for a manager of all namespaces: with --namespace no gang is placed");
 		return because_of(o, "gang-backend", err);
-	}
-	if (o->keep_crds && o->command != KAR_UNINSTALL) {
-		kar_fail(err, KAR_FATAL, "--keep-crds is for the command uninstall");
-		return because_of(o, "keep-crds", err);
-	}
-	if (o->ns && o->command == KAR_UNINSTALL) {
-		kar_fail(err, KAR_FATAL,
-			"uninstall is about the whole cluster: --namespace is not accepted; for one namespace see docs/USING.md");
-		return because_of(o, "namespace", err);
 	}
 	return 0;
 }

@@ -20,9 +20,6 @@
 #define KAR_CONFIG_VERSION "config.kube-arbitrator.io/v1alpha1"
 #define KAR_CONFIG_KIND "KarControllersConfiguration"
 
-/* What the process does. */
-enum kar_command { KAR_RUN, KAR_RELEASE_GATES, KAR_UNINSTALL };
-
 enum { KAR_FLAGS_MAX = 64 };
 
 /* Where the configuration file sets a flag; 0: it does not, or the command line overrides it. */
@@ -47,8 +44,6 @@ struct kar_options {
 	struct kar_doors_options doors;
 	const char *logging_format; /* "text" or "json" */
 	int verbosity;              /* -v */
-	enum kar_command command;
-	bool keep_crds; /* of uninstall */
 	bool help, version, man;
 	struct kar_flag_place places[KAR_FLAGS_MAX]; /* by the number of the flag */
 };

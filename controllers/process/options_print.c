@@ -9,21 +9,11 @@ enum { COLUMNS = 120, INDENT = 8 };
 static const char about[] = "gang-scheduled, queued batch jobs for Kubernetes";
 static const char *const synopsis[] = {
 	"[--kubeconfig FILE] [flags]",
-	"release-gates [--kubeconfig FILE] [--namespace NS] [flags]",
-	"uninstall [--kubeconfig FILE] [--keep-crds] [flags]",
-};
-static const struct {
-	const char *name, *help;
-} commands[] = {
-	{ "release-gates",
-		"For the day on which the manager is removed: takes our scheduling gate off all pods. Before that it deletes the bindings of our admission policy, but not with --namespace." },
-	{ "uninstall",
-		"Removes kar-controllers from the cluster: stops its Deployments, releases our gates and finalizers, then deletes all that is labelled app.kubernetes.io/name=kar-controllers: policies, CRDs with all jobs, queues and groups, roles, the namespace. It may be repeated. Exit status 0: nothing is left." },
 };
 static const struct {
 	const char *status, *help;
 } ends[] = {
-	{ "0", "It was stopped by SIGTERM or SIGINT, or the command has done its work." },
+	{ "0", "It was stopped by SIGTERM or SIGINT." },
 	{ "1", "The kubeconfig or the cluster cannot be used; one line on stderr says why." },
 	{ "2", "A flag, a value or the configuration file is wrong; one line on stderr says what is accepted." },
 };
@@ -75,10 +65,6 @@ void kar_options_help(FILE *out)
 	fprintf(out, "kar-controllers: %s\n\n", about);
 	for (size_t i = 0; i < KAR_LEN(synopsis); i++)
 		fprintf(out, "%s kar-controllers %s\n", i ? "      " : "Usage:", synopsis[i]);
-	for (size_t i = 0; i < KAR_LEN(commands); i++) {
-		fprintf(out, "\n%s\n", commands[i].name);
-		print_wrapped(out, commands[i].help, INDENT);
-	}
 	for (size_t i = 0; (f = kar_flag_at(i)) != NULL; i++) {
 		if (strcmp(group, f->group))
 			fprintf(out, "\n%s:\n", f->group);
@@ -150,10 +136,7 @@ void kar_options_man(FILE *out)
 		print_roff(out, synopsis[i]);
 		fputc('\n', out);
 	}
-	fputs(".SH COMMANDS\nWithout one it manages jobs, queues and groups of pods until it is stopped.\n",
-		out);
-	for (size_t i = 0; i < KAR_LEN(commands); i++)
-		print_term(out, "", commands[i].name, "", commands[i].help, NULL);
+	fputs(".SH DESCRIPTION\nIt manages jobs, queues and groups of pods until it is stopped.\n", out);
 	print_flags(out);
 	fputs(".SH CONFIGURATION FILE\nWith \\fB\\-\\-config\\fR, a YAML file:\n.PP\n.nf\n.RS\napiVersion: " KAR_CONFIG_VERSION
 	      "\nkind: " KAR_CONFIG_KIND "\nkubeApiQps: 50\nlogging\\-format: json\n.RE\n.fi\n.PP\n"

@@ -48,15 +48,9 @@ static void render(const struct kar_options *o, char *out, size_t n)
 		[KAR_GANGS_BY_EITHER] = " backend=Auto",
 	};
 
-	static const char *const commands[] = {
-		[KAR_RUN] = "",
-		[KAR_RELEASE_GATES] = "release-gates ",
-		[KAR_UNINSTALL] = "uninstall ",
-	};
-
 	snprintf(out, n,
-		"%skubeconfig=%s master=%s ns=%s v=%d format=%s qps=%g burst=%d in-flight=%d timeout=%d http1=%d direct=%s%s",
-		commands[o->command], o->cluster.kubeconfig ? o->cluster.kubeconfig : "-",
+		"kubeconfig=%s master=%s ns=%s v=%d format=%s qps=%g burst=%d in-flight=%d timeout=%d http1=%d direct=%s%s",
+		o->cluster.kubeconfig ? o->cluster.kubeconfig : "-",
 		o->cluster.master ? o->cluster.master : "-", o->ns ? o->ns : "-", o->verbosity,
 		o->logging_format, o->client.qps, o->client.burst, o->client.max_in_flight_writes,
 		(int)o->settings.schedule_timeout, o->client.http1_only, o->settings.direct_schedulers,
@@ -117,15 +111,11 @@ static const struct {
 	{ "bool_set_false", "--disable-http2=false", "kubeconfig=- master=- ns=- " DEFAULTS },
 	{ "later_flag_wins", "--namespace=a --namespace=b", "kubeconfig=- master=- ns=b " DEFAULTS },
 	{ "unknown_flag", "--kubeconfg=/x", "unknown flag --kubeconfg=/x; see --help" },
-	{ "bare_word", "run",
-		"unexpected argument \"run\": flags start with --, commands are release-gates and uninstall; see --help" },
-	{ "uninstall_is_a_command", "uninstall --keep-crds",
-		"uninstall kubeconfig=- master=- ns=- " DEFAULTS },
-	{ "uninstall_of_one_namespace", "uninstall --namespace=a",
-		"uninstall is about the whole cluster: --namespace is not accepted; for one namespace see docs/USING.md" },
-	{ "keep_crds_without_uninstall", "--keep-crds", "--keep-crds is for the command uninstall" },
-	{ "a_command_among_flags", "--namespace a release-gates --kubeconfig=/x",
-		"release-gates kubeconfig=/x master=- ns=a " DEFAULTS },
+	{ "bare_word", "run", "unexpected argument \"run\": flags start with --; see --help" },
+	{ "uninstall_was_a_command", "uninstall --keep-crds",
+		"uninstall is a command of the kubectl plug-in: kubectl qj uninstall; see docs/USING.md" },
+	{ "release_gates_too", "--namespace a release-gates --kubeconfig=/x",
+		"release-gates is a command of the kubectl plug-in: kubectl qj release-gates; see docs/USING.md" },
 	{ "missing_value", "--master", "flag --master needs a value (string)" },
 	{ "negative_count", "--kube-api-burst=-1",
 		"--kube-api-burst: want a whole number from 0 to 100000, got \"-1\"" },
@@ -316,14 +306,6 @@ static const struct {
 		"line 3, column 1: --gang-backend is for a manager of all namespaces: with --namespace no gang is placed" },
 	{ "impossible_with_the_command_line", HEAD "namespace: a\n", "--gang-backend=Auto",
 		"--gang-backend is for a manager of all namespaces: with --namespace no gang is placed" },
-	{ "uninstall_of_the_namespace_in_the_file", HEAD "v: 2\nnamespace: a\n", "uninstall",
-		"line 4, column 1: uninstall is about the whole cluster: --namespace is not accepted; for one namespace see docs/USING.md" },
-	{ "keep_crds_in_the_file_of_uninstall", HEAD "keepCrds: true\n", "uninstall",
-		"uninstall kubeconfig=- master=- ns=- " DEFAULTS },
-	{ "keep_crds_in_the_file_of_a_manager", HEAD "keepCrds: true\n", "",
-		"line 3, column 1: --keep-crds is for the command uninstall" },
-	{ "keep_crds_overridden", HEAD "keepCrds: true\n", "--keep-crds=false",
-		"kubeconfig=- master=- ns=- " DEFAULTS },
 	{ "out_of_range", HEAD "max-in-flight: 0\n", "",
 		"line 3, column 16: max-in-flight: want a whole number from 1 to 10000, got \"0\"" },
 	{ "bad_name", HEAD "namespace: Bad_NS\n", "",
@@ -463,7 +445,6 @@ static void man_page_is_escaped(void **state)
 	(void)state;
 	assert_non_null(strstr(man, "\\fB\\-\\-kube\\-api\\-qps\\fR \\fInumber\\fR\n"));
 	assert_non_null(strstr(man, "\n(default kar\\-scheduler)\n"));
-	assert_non_null(strstr(man, "\\fBuninstall\\fR"));
 	for (char *line = strtok(man, "\n"); line; line = strtok(NULL, "\n")) {
 		bool known = line[0] != '.' && line[0] != '\'';
 

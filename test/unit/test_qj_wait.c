@@ -174,7 +174,7 @@ static int complete(struct qj *q)
 
 static const struct qj_row completions[] = {
 	{ "commands", "-- re", complete,
-		.out = "resume\tstarts them again\nrestart\tmakes all its pods again\n:4\n" },
+		.out = "resume\tstarts them again\nrestart\tmakes all its pods again\nrelease-gates\ttakes our scheduling gate off all pods, when the manager is gone\n:4\n" },
 	{ "jobs", "-- wait tr", complete,
 		.steps = { { LIST("namespaces/default/queuejobs"),
 			"{'items':[{'metadata':{'name':'train'}},{'metadata':{'name':'test'}},{'metadata':{'name':'tr\\u001b'}}]}" } },

@@ -12,7 +12,7 @@
 #include "common/base/buf.h"
 #include "common/base/mem.h"
 #include "common/kube/request.h"
-#include "controllers/cluster/release_gates.h"
+#include "kubectl-qj/uninstall/release_gates.h"
 
 enum { PODS = 6, DEADLINE = 5000, SETTLE = 10, MOMENT = 20 };
 
@@ -113,7 +113,7 @@ static const struct row {
 		.left = "",
 		.out = "",
 		.err = "cannot delete the MutatingAdmissionPolicyBindings with the label app.kubernetes.io/name=kar-controllers: "
-		       "refused; check --kubeconfig, --context and --master, and run release-gates again" },
+		       "refused; check --kubeconfig and --context, and run release-gates again" },
 	{ .name = "what_is_refused_once_is_tried_again",
 		.bindings = "",
 		.pods = { { "a", OURS, .refusal = KAR_RETRY, .refusals = 1 },

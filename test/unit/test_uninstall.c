@@ -12,7 +12,7 @@
 #include "common/base/buf.h"
 #include "common/base/mem.h"
 #include "common/kube/request.h"
-#include "controllers/uninstall/uninstall.h"
+#include "kubectl-qj/uninstall/uninstall.h"
 
 enum { OBJECTS = 8, DEADLINE = 5000, MOMENT = 1 };
 
@@ -290,7 +290,7 @@ static const struct row {
 		.written = "",
 		.left = "",
 		.out = "",
-		.err = "cannot list deployments: refused; check --kubeconfig, --context and --master, and run uninstall again" },
+		.err = "cannot list deployments: refused; check --kubeconfig and --context, and run uninstall again" },
 };
 
 struct cluster {

@@ -249,8 +249,8 @@ FLAGS = [
     (["--schedule-timeout=soon"], "want a duration"),
     (["--logging-format=xml"], "want text or json"),
     (["--config=/nonexistent/file"], "/nonexistent/file"),
-    (["--keep-crds"], "--keep-crds is for the command uninstall"),
-    (["uninstall", "--namespace=a"], "--namespace is not accepted"),
+    (["--keep-crds"], "unknown flag --keep-crds"),
+    (["uninstall"], "uninstall is a command of the kubectl plug-in: kubectl qj uninstall"),
     (["--kubeconfig=/nonexistent/file"], "cannot read /nonexistent/file: No such file"),
     (["--kubeconfig=/"], "/"),
 ]

@@ -4,6 +4,7 @@ import contextlib
 import itertools
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -12,7 +13,7 @@ from harness import FINALIZER, ROOT, TEST_KEY, Failure, KubectlError, audit_time
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 PATIENCE = 240  # seconds for one command: a foreground deletion of all jobs was once seen not to end within 120
-BINARY = "build/controllers/kar-controllers"  # in documents
+BINARY, PLUGIN = "build/controllers/kar-controllers", "build/kubectl-qj/kubectl-qj"  # in documents
 NOT_COMPARED = {"AGE", "NAMESPACE"}  # columns; all others of a table in a document must be there, and have the cells that it shows
 
 
@@ -56,6 +57,7 @@ class Shell:
 
     def __call__(self, command):
         command = command.replace(BINARY, self.binary)
+        command = re.sub(rf"(?<![\w/]){PLUGIN}", str(pathlib.Path(self.binary).parents[1] / "kubectl-qj/kubectl-qj"), command)
         try:
             done = subprocess.run(["bash", "-euo", "pipefail", "-c", command], cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE,
                                   env={**os.environ, "KUBECONFIG": str(self.kubeconfig)})

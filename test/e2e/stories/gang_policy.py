@@ -7,6 +7,7 @@ import subprocess
 
 from harness import KEY, MANIFESTS, expect, expect_equal, json_documents, wait_until
 from stories.documents import blocks
+from stories.plugin import built
 
 GATE = KEY + "gang"
 LABEL = "scheduling.x-k8s.io/pod-group"
@@ -120,7 +121,7 @@ def expect_gated(s, name):
 
 def release_gates(s, *args, kubeconfig=None):
     """(exit status, stdout, stderr)"""
-    done = subprocess.run([s.manager.command[0], "release-gates", "--kubeconfig", str(kubeconfig or s.cluster.kubeconfig), *args],
+    done = subprocess.run([built(s) / "kubectl-qj", "release-gates", "--kubeconfig", str(kubeconfig or s.cluster.kubeconfig), *args],
                           capture_output=True, text=True, timeout=120)
     return done.returncode, done.stdout, done.stderr
 
@@ -153,7 +154,7 @@ def story_gang_policy(s):
         wait_until(lambda: gates_of(stored(s, left_alone)[0]), "the namespace is not left alone any more")
         status, out, said = release_gates(s, kubeconfig=kubeconfig)
         expect_equal((status, out), (1, ""), "exit status and output without rights")
-        expect(re.match(r"kar-controllers: cannot delete .*forbidden.*docs/USING\.md", said), f"it says what is missing: {said}")
+        expect(re.match(r"error: cannot delete .*forbidden.*docs/USING\.md", said), f"it says what is missing: {said}")
         s.apply(role)
         s.cluster.kubectl("create", "clusterrolebinding", name, "--clusterrole=kar-release-gates", f"--serviceaccount={s.namespace}:{name}")
         try:

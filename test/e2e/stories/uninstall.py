@@ -1,9 +1,10 @@
-"""kar-controllers uninstall, on a cluster with all that manifests/ can install."""
+"""kubectl qj uninstall, on a cluster with all that manifests/ can install."""
 
 import subprocess
 
 from harness import KEY, MANIFESTS, ROOT, expect, expect_equal, queuejob, task, wait_until
 from stories.documents import Shell, install_again
+from stories.plugin import built
 
 OURS = ("-l", "app.kubernetes.io/name=kar-controllers")
 KINDS = ("deployments,pods,serviceaccounts,roles,rolebindings,networkpolicies,clusterroles,clusterrolebindings,namespaces,customresourcedefinitions,"
@@ -12,7 +13,7 @@ KINDS = ("deployments,pods,serviceaccounts,roles,rolebindings,networkpolicies,cl
 
 def uninstall(s, *args, kubeconfig=None):
     """(exit status, output)"""
-    done = subprocess.run([s.manager.command[0], "uninstall", "--kubeconfig", str(kubeconfig or s.cluster.kubeconfig), *args],
+    done = subprocess.run([built(s) / "kubectl-qj", "uninstall", "--kubeconfig", str(kubeconfig or s.cluster.kubeconfig), *args],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=180)
     return done.returncode, done.stdout
 

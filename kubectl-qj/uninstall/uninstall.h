@@ -1,5 +1,5 @@
 /*
- * uninstall - `kar-controllers uninstall`: nothing of kar-controllers is left in the cluster, and nothing waits for it.
+ * uninstall - `kubectl qj uninstall`: nothing of kar-controllers is left in the cluster, and nothing waits for it.
  *
  * In this order: Deployments are scaled to 0, and their pods waited for, so that no manager undoes the rest; gates and finalizers of
  * ours are released from pods (release_gates.h), and those of queues; then each kind of object that an installation consists of is deleted and waited for, the
@@ -11,7 +11,7 @@
 #ifndef KAR_UNINSTALL_H
 #define KAR_UNINSTALL_H
 
-#include "controllers/cluster/release_gates.h"
+#include "kubectl-qj/uninstall/release_gates.h"
 
 /* All in ms. Tests shorten them. */
 struct kar_uninstall_times {

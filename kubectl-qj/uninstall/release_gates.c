@@ -1,4 +1,4 @@
-#include "controllers/cluster/release_gates.h"
+#include "kubectl-qj/uninstall/release_gates.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -87,8 +87,8 @@ int kar_give_up(struct kar_err *err, const char *command, const char *what, cons
 			copy.msg, command);
 	if (copy.cause == KAR_CAUSE_CONNECTION)
 		return kar_fail(err, copy.what,
-			"%s: %.600s; check --kubeconfig, --context and --master, and run %s again", what,
-			copy.msg, command);
+			"%s: %.600s; check --kubeconfig and --context, and run %s again", what, copy.msg,
+			command);
 	return kar_fail(err, copy.what,
 		"%s: %.600s; run %s again when that is corrected, it goes on from there", what, copy.msg,
 		command);

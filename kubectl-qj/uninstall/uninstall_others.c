@@ -1,5 +1,5 @@
 /* What is not ours alone: bindings that users made of our roles, and a CRD that another project has installed. */
-#include "controllers/uninstall/uninstall_impl.h"
+#include "kubectl-qj/uninstall/uninstall_impl.h"
 
 #include <string.h>
 

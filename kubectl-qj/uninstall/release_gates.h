@@ -1,11 +1,11 @@
 /*
- * release_gates - `kar-controllers release-gates`: no pod waits any more for a manager that will not come back.
+ * release_gates - `kubectl qj release-gates`: no pod waits any more for a manager that will not come back.
  *
  * First the bindings of our MutatingAdmissionPolicy (manifests/gangs) are deleted, so that the API server gates no more pods.
  * Then each pod that has our gate loses it, and no other: one strategic merge patch per pod, with its UID. This goes on in sweeps
  * over a cache of the pods without a node, until none has the gate. It does not matter whose pods they are, so the manager should be
  * stopped: gangs of others that wait would start one by one. Run again, it goes on where
- * it was; it has no state. With .finalizers, as `kar-controllers uninstall` does it, all pods also lose our finalizer, without which
+ * it was; it has no state. With .finalizers, as `kubectl qj uninstall` does it, all pods also lose our finalizer, without which
  * nobody else would end them.
  */
 #ifndef KAR_RELEASE_GATES_H

@@ -1,5 +1,5 @@
 /* Queues have our finalizer. With nobody who removes it they would stay, and their CRD with them. */
-#include "controllers/uninstall/uninstall_impl.h"
+#include "kubectl-qj/uninstall/uninstall_impl.h"
 
 #include "api/names.h"
 #include "api/queue.h"

@@ -8,7 +8,7 @@
 #include "common/base/mem.h"
 #include "common/kube/object.h"
 #include "common/kube/request.h"
-#include "controllers/uninstall/uninstall.h"
+#include "kubectl-qj/uninstall/uninstall.h"
 
 #define KAR_OURS_LABEL "app.kubernetes.io/name"
 #define KAR_OURS KAR_OURS_LABEL "=kar-controllers"

@@ -1,5 +1,5 @@
 /* One request of an uninstall at a time: asked, repeated, read. */
-#include "controllers/uninstall/uninstall_impl.h"
+#include "kubectl-qj/uninstall/uninstall_impl.h"
 
 enum { TRIES = 5 };
 

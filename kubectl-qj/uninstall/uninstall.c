@@ -1,4 +1,4 @@
-#include "controllers/uninstall/uninstall_impl.h"
+#include "kubectl-qj/uninstall/uninstall_impl.h"
 
 #include <string.h>
 
