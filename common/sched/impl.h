@@ -366,6 +366,19 @@ int32_t sched_fill(struct sched_try *t, uint32_t role, int32_t n) KAR_NONNULL;
 uint32_t *sched_order_by_size(struct sched_try *t) KAR_NONNULL KAR_RETNN;
 
 /* --- slices.c */
+struct sched_ranked {
+	uint32_t domain;
+	int64_t copies;
+	const char *path; /* decides between equals: numbers come from the order of events */
+};
+/* For qsort(): the one with the least room first. */
+int sched_compare_room(const void *a, const void *b) KAR_NONNULL;
+/*
+ * The domains of the depth with room for pods of the class inside the scope, the one with the least room first; in the arena. @whole: only room
+ * in whole slices counts, which are not wider.
+ */
+struct sched_ranked *sched_domains_inside(struct sched_try *t, uint32_t depth, uint32_t class, bool whole,
+	uint32_t *n) KAR_NONNULL KAR_RETNN;
 /* Is its scope wider than the domain of a slice? */
 bool sched_is_sliced(const struct sched_try *t) KAR_NONNULL;
 /* For how many pods in whole slices each domain of the depth, which is not narrower, has room; per domain, in the arena. */
@@ -379,21 +392,10 @@ int64_t sched_missing_slices(struct kar_sched *s, const struct kar_gang *gang, c
 void sched_put_slices(const struct kar_topology_wish *w, struct kar_buf *out) KAR_NONNULL;
 /* Those from number @from on: by role, and then in the order of ranks. */
 void sched_sort_places(struct sched_try *t, uint32_t from) KAR_NONNULL;
-/* As sched_fill(), for a gang with a wish: its places are in the order of ranks. */
-int32_t sched_fill_by_wish(struct sched_try *t, uint32_t role, int32_t n) KAR_NONNULL;
 
 /* --- tree.c */
-struct sched_ranked {
-	uint32_t domain;
-	int64_t copies;
-	const char *path; /* decides between equals: numbers come from the order of events */
-};
-/*
- * The domains of the depth with room for pods of the class inside the scope, the one with the least room first; in the arena. @whole: only room
- * in whole slices counts, which are not wider.
- */
-struct sched_ranked *sched_domains_inside(struct sched_try *t, uint32_t depth, uint32_t class, bool whole,
-	uint32_t *n) KAR_NONNULL KAR_RETNN;
+/* As sched_fill(), for a gang with a wish: its places are in the order of ranks. */
+int32_t sched_fill_by_wish(struct sched_try *t, uint32_t role, int32_t n) KAR_NONNULL;
 /* Places a gang that has a wish. */
 bool sched_place_by_wish(struct sched_try *t, struct kar_placement *out) KAR_NONNULL;
 /* As sched_fill(): in the fewest domains of the next level, and so on down. */

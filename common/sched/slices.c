@@ -1,6 +1,6 @@
 /*
- * Slices: a gang may ask that every so many pods of a role that follow each other are in one domain of a level; balance: that its domains get
- * equally many of them. And the order of places, which is that of ranks.
+ * Slices: a gang may ask that every so many pods of a role that follow each other are in one domain of a level. How much room there is for these,
+ * and the order of places, which is that of ranks. tree.c fills them.
  */
 #include "common/sched/impl.h"
 
@@ -57,6 +57,52 @@ void sched_sort_places(struct sched_try *t, uint32_t from)
 	for (uint32_t i = 0; i < n; i++)
 		t->places[from + i] = seats[i].place;
 	free(seats);
+}
+
+/* --- domains ------------------------------------------------------------------------------------------ */
+
+int sched_compare_room(const void *a, const void *b)
+{
+	const struct sched_ranked *x = a, *y = b;
+
+	if (x->copies != y->copies)
+		return x->copies < y->copies ? -1 : 1;
+	return strcmp(x->path, y->path);
+}
+
+static void add_domain(const int64_t *room, const struct sched_key *k, uint32_t domain,
+	struct sched_ranked *all, uint32_t *n)
+{
+	if (k->first[domain] != SCHED_NONE && room[domain] > 0)
+		all[(*n)++] = (struct sched_ranked){ domain, room[domain], k->values[domain] };
+}
+
+struct sched_ranked *sched_domains_inside(struct sched_try *t, uint32_t depth, uint32_t class, bool whole,
+	uint32_t *n)
+{
+	uint32_t key = sched_key(t->s, t->gang->topology.labels, depth);
+	const struct sched_key *below = &t->s->keys[key],
+			       *k = t->domain == SCHED_NONE ? NULL : &t->s->keys[t->key];
+	const int64_t *room =
+		whole ? sched_whole_slices(t, class, depth) : sched_hot(t->s, class)->domain_total[key];
+	uint32_t first = k ? k->first[t->domain] : SCHED_NONE, nodes = 0;
+	struct sched_ranked *all;
+
+	for (uint32_t i = first; i != SCHED_NONE; i = k->next[i])
+		nodes++;
+	all = kar_arena_alloc(t->a, (k ? nodes : below->n) + 1, sizeof(*all));
+	*n = 0;
+	for (uint32_t d = 0; !k && d < below->n; d++)
+		add_domain(room, below, d, all, n);
+	for (uint32_t i = first; i != SCHED_NONE; i = k->next[i]) {
+		uint32_t d = below->domain[i];
+
+		if (d != SCHED_NONE &&
+			below->first[d] == i) /* once for all of its nodes, which are all in the scope */
+			add_domain(room, below, d, all, n);
+	}
+	qsort(all, *n, sizeof(*all), sched_compare_room);
+	return all;
 }
 
 /* --- room in slices --------------------------------------------------------------------------------- */
@@ -136,150 +182,4 @@ int64_t sched_missing_slices(struct kar_sched *s, const struct kar_gang *gang, c
 void sched_put_slices(const struct kar_topology_wish *w, struct kar_buf *out)
 {
 	kar_buf_printf(out, "each %d in one %s", (int)w->slice_size, w->labels[w->slice_depth - 1]);
-}
-
-/* --- filling ---------------------------------------------------------------------------------------- */
-
-static void enter(struct sched_try *t, uint32_t depth, uint32_t domain)
-{
-	t->key = sched_key(t->s, t->gang->topology.labels, depth);
-	t->domain = domain;
-	t->depth = depth;
-}
-
-static void leave(struct sched_try *t, const struct sched_try *scope)
-{
-	t->key = scope->key;
-	t->domain = scope->domain;
-	t->depth = scope->depth;
-}
-
-/* Pods decide where others of the role go: slice by slice, where there is least room. */
-static int32_t fill_ruled_slices(struct sched_try *t, uint32_t role, int32_t n)
-{
-	const struct kar_topology_wish *w = &t->gang->topology;
-	const struct sched_try scope = *t;
-	int32_t left = n;
-	uint32_t n_all;
-	const struct sched_ranked *all =
-		sched_domains_inside(t, w->slice_depth, t->gang->roles[role].class, false, &n_all);
-
-	for (uint32_t i = 0; i < n_all && left > 0;) {
-		int32_t size = left < w->slice_size ? left : w->slice_size;
-		size_t mark = kar_sched_mark(t->s);
-		uint32_t before = t->n_places;
-
-		enter(t, w->slice_depth, all[i].domain);
-		if (all[i].copies >= size && sched_fill_ruled(t, role, size) == size) {
-			kar_sched_keep(t->s, mark);
-			sched_sort_places(t, before);
-			left -= size;
-			continue;
-		}
-		kar_sched_undo(t->s, mark);
-		t->n_places = before;
-		i++;
-	}
-	leave(t, &scope);
-	return n - left;
-}
-
-/* The last slice, which is smaller: where there is least room of all domains that hold it. */
-static int32_t fill_rest(struct sched_try *t, uint32_t role, int32_t n)
-{
-	const struct sched_try scope = *t;
-	int32_t got = 0;
-	uint32_t n_all, i = 0;
-	const struct sched_ranked *all = sched_domains_inside(t, t->gang->topology.slice_depth,
-		t->gang->roles[role].class, false, &n_all);
-
-	while (i < n_all && all[i].copies < n)
-		i++;
-	if (i < n_all) {
-		enter(t, t->gang->topology.slice_depth, all[i].domain);
-		got = sched_fill_packed(t, role, n);
-		leave(t, &scope);
-	}
-	return got;
-}
-
-/* The level whose domains get equally many; 0: none, or the scope is not wider. */
-static uint32_t balanced_depth(const struct sched_try *t)
-{
-	const struct kar_topology_wish *w = &t->gang->topology;
-	uint32_t depth = w->slice_depth ? w->slice_depth : w->preferred ? w->preferred : w->required + 1;
-
-	return w->balance && depth > t->depth && depth <= w->n_labels ? depth : 0;
-}
-
-static int most_first(const void *a, const void *b)
-{
-	const struct sched_ranked *x = a, *y = b;
-
-	if (x->copies != y->copies)
-		return x->copies > y->copies ? -1 : 1;
-	return strcmp(x->path, y->path);
-}
-
-/* Do the first @k have room for equal parts of @n, of which some may have one more? */
-static bool holds_parts(const struct sched_ranked *all, uint32_t k, int64_t n, int64_t unit)
-{
-	bool holds = true;
-
-	for (uint32_t i = 0; i < k && holds; i++)
-		holds = all[i].copies / unit >= n / k + (i < n % k);
-	return holds;
-}
-
-/* In equal parts, over the fewest domains with which that is possible; 0: it is not. */
-static int32_t fill_balanced(struct sched_try *t, uint32_t role, int32_t n)
-{
-	const struct sched_try scope = *t;
-	uint32_t depth = balanced_depth(t), n_all, k = 1;
-	int32_t unit = sched_is_sliced(t) ? t->gang->topology.slice_size : 1, got = 0;
-	struct sched_ranked *all;
-
-	if (!depth || n <= 0)
-		return 0;
-	all = sched_domains_inside(t, depth, t->gang->roles[role].class, sched_is_sliced(t), &n_all);
-	qsort(all, n_all, sizeof(*all), most_first);
-	while (k <= n_all && !holds_parts(all, k, n / unit, unit))
-		k++;
-	for (uint32_t i = 0; i < k && k <= n_all; i++) {
-		int32_t units = n / unit, part = units / (int32_t)k + ((int32_t)i < units % (int32_t)k);
-
-		enter(t, depth, all[i].domain);
-		got += part ? sched_fill_packed(t, role, part * unit) : 0;
-	}
-	leave(t, &scope);
-	return got;
-}
-
-static int32_t fill_some(struct sched_try *t, uint32_t role, int32_t n)
-{
-	int32_t got = fill_balanced(t, role, n);
-
-	return got ? got : sched_fill_packed(t, role, n);
-}
-
-int32_t sched_fill_by_wish(struct sched_try *t, uint32_t role, int32_t n)
-{
-	bool sliced = sched_is_sliced(t);
-	int32_t whole = sliced ? n - n % t->gang->topology.slice_size : n, got;
-	uint32_t from = t->n_places;
-
-	if (sched_is_ruled(&t->s->classes[t->gang->roles[role].class])) {
-		got = sliced ? fill_ruled_slices(t, role, n) : sched_fill_ruled(t, role, n);
-		if (!sliced)
-			sched_sort_places(t, from);
-		return got;
-	}
-	got = fill_some(t, role, whole);
-	sched_sort_places(t, from);
-	if (got < whole || whole == n)
-		return got;
-	from = t->n_places;
-	got += fill_rest(t, role, n - whole);
-	sched_sort_places(t, from);
-	return got;
 }

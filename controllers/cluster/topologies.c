@@ -69,6 +69,7 @@ static size_t labels_of(const struct kar_topology_ask *ask, const char *out[3])
 	const char *const all[] = { ask->required, ask->preferred, label_of_slices(ask) };
 	size_t n = 0;
 
+	out[0] = out[1] = out[2] = "";
 	for (size_t i = 0; i < KAR_LEN(all); i++) {
 		bool again = !all[i];
 

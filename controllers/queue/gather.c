@@ -144,3 +144,20 @@ const char *queue_not_together(const struct gathering *m)
 		return NULL;
 	return queue_why_not_together(m->p, (uint32_t)(m->in - m->p->in), &m->wishes, who);
 }
+
+/* Those without a rank behind the others. */
+static int by_rank(const void *a, const void *b)
+{
+	const struct kar_pod *x = *(const struct kar_pod *const *)a, *y = *(const struct kar_pod *const *)b;
+
+	uint64_t of_x = (uint64_t)kar_pod_rank(x), of_y = (uint64_t)kar_pod_rank(y);
+
+	if (of_x != of_y)
+		return of_x < of_y ? -1 : 1;
+	return strcmp(x->o.name, y->o.name);
+}
+
+void queue_sort_by_rank(const struct kar_pod **pods, size_t n)
+{
+	qsort(pods, n, sizeof(*pods), by_rank);
+}

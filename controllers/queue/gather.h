@@ -67,6 +67,9 @@ const char *queue_planned_node(const struct gathering *m, const struct kar_pod *
 /* Why those that wait cannot start: they must be in one domain, and nobody places them; in the arena. NULL: they can. */
 const char *queue_not_together(const struct gathering *m) KAR_NONNULL;
 
+/* Members in the order in which they take places that are in the order of ranks. */
+void queue_sort_by_rank(const struct kar_pod **pods, size_t n) __attribute__((nonnull(1)));
+
 /* --- lost.c --- */
 
 /* What its minimum asks for, as status.placement.requests; in the arena. */

@@ -1,7 +1,6 @@
 /* The members of a group of another controller as the pass sees them: they exist, and are gated until they get places. */
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "api/names.h"
 #include "api/podgroup/pg_hold.h"
@@ -110,18 +109,6 @@ static void add_unseated(struct gathering *m, size_t from, size_t to)
 	add_some(m, &m->unbound, from, to);
 }
 
-/* Those without a rank behind the others. */
-static int by_rank(const void *a, const void *b)
-{
-	const struct kar_pod *x = *(const struct kar_pod *const *)a, *y = *(const struct kar_pod *const *)b;
-
-	uint64_t of_x = (uint64_t)kar_pod_rank(x), of_y = (uint64_t)kar_pod_rank(y);
-
-	if (of_x != of_y)
-		return of_x < of_y ? -1 : 1;
-	return strcmp(x->o.name, y->o.name);
-}
-
 static void describe(struct gathering *m, struct queue_gang *out)
 {
 	const char ***names = kar_arena_alloc(m->arena, m->runs.n + 1, sizeof(char **));
@@ -132,7 +119,7 @@ static void describe(struct gathering *m, struct queue_gang *out)
 		if (!m->pods[i])
 			continue;
 		if (out->in_order)
-			qsort(m->pods[i], (size_t)m->runs.items[i].n, sizeof(**m->pods), by_rank);
+			queue_sort_by_rank(m->pods[i], (size_t)m->runs.items[i].n);
 		names[i] = kar_arena_alloc(m->arena, (size_t)m->runs.items[i].n, sizeof(char *));
 		for (int32_t k = 0; k < m->runs.items[i].n; k++)
 			names[i][k] = m->pods[i][k]->o.name;

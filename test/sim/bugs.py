@@ -198,7 +198,7 @@ BUGS = [
     Bug("failed_attempts_not_counted", "an attempt that has failed does not count", "api/podgroup/placement.c",
         "		p->failures++;\n", "		p->failures = 1;\n"),
     Bug("pins_left_out", "pods of a plan go wherever they find room", QJ + "places.c",
-        "			*pin = node;", "			*pin = \"\";"),
+        "		*pin = seat->node;", "		*pin = \"\";"),
     Bug("bound_without_a_place", "a pod of kar-scheduler is created without a node", QJ + "places.c",
         "	return !pins->bound && ((minimum && !pins->returning) || !pins->planned);",
         "	return (minimum && !pins->returning) || !pins->planned;"),

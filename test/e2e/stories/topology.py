@@ -67,7 +67,7 @@ def story_slices_sit_in_racks_by_rank(s):
         expect_equal([s.pods("train")[f"train-worker-{i}"]["spec"]["nodeName"] for i in range(4)], order, "nodes by rank")
         s.kubectl("delete", "queuejob", "train", "--wait=true", "--cascade=foreground")
         s.apply(gang("large", replicas=6, sched={"topology": {"slices": [{"size": 2, "required": RACK}]}}))
-        wait_for_words(s, "large", "Infeasible", f"each 2 in one {RACK}")
+        wait_for_words(s, "large", "Infeasible", f"4 of 6 pods fit on empty nodes: each 2 in one {RACK}: 4 nodes lack cpu (short 32)")
 
 
 def story_slices_of_a_batch_job(s):
