@@ -2,6 +2,7 @@
 #include "kubectl-qj/qj.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/str.h"
@@ -14,7 +15,41 @@
 
 enum { TRIES = 4, PAGE = 500, MAX_ANSWER = 64 << 20 /* bytes */ };
 
-static const kar_time PAUSE = 500; /* ms, before the next try, unless the server says more */
+static const kar_time PAUSE = 500,
+		      LONGEST_PAUSE =
+			      10 * KAR_SECOND; /* before the next try; the server says which between */
+
+static const char *environment(const char *upper, const char *lower)
+{
+	const char *value = getenv(upper);
+
+	return kar_has_text(value) ? value : getenv(lower);
+}
+
+/* As kubectl: that of the kubeconfig, else that of the environment, which is never asked for this machine itself. */
+static void choose_proxy(struct qj *q)
+{
+	const char *proxy = environment("HTTPS_PROXY", "https_proxy"),
+		   *none = environment("NO_PROXY", "no_proxy");
+
+	if (kar_has_text(q->kubeconfig.proxy_url) || !kar_has_text(proxy) || kar_streq(none, "*") ||
+		strncmp(q->kubeconfig.server, "https://", strlen("https://")) != 0)
+		return;
+	q->kubeconfig.proxy_url = proxy;
+	q->kubeconfig.no_proxy = kar_arena_printf(&q->arena, "%s%slocalhost,127.0.0.1,::1", none ? none : "",
+		kar_has_text(none) ? "," : "");
+}
+
+static void choose_user(struct qj *q)
+{
+	if (q->kubeconfig.exec)
+		q->kubeconfig.exec->attended = true;
+	if (q->o.as_user) {
+		q->kubeconfig.as_user = q->o.as_user;
+		q->kubeconfig.as_groups = q->o.as_groups;
+		q->kubeconfig.n_as_groups = q->o.n_as_groups;
+	}
+}
 
 int qj_open(struct qj *q, struct kar_err *err)
 {
@@ -23,6 +58,8 @@ int qj_open(struct qj *q, struct kar_err *err)
 	q->o.cluster.home_first = true;
 	if (kar_kubeconfig_load(&q->arena, &q->o.cluster, &q->kubeconfig, err) || kar_http_global_init(err))
 		return -1;
+	choose_proxy(q);
+	choose_user(q);
 	q->loop = kar_loop_new();
 	q->answer.cap = MAX_ANSWER;
 	q->client = kar_client_http_new(q->loop, &q->kubeconfig, &o, err);
@@ -83,9 +120,14 @@ int qj_ask(struct qj *q, struct kar_request r)
 		kar_buf_clear(&q->answer);
 		kar_client_start(q->client, &r);
 		kar_loop_run(q->loop);
-		if (q->err.what != KAR_RETRY)
+		/* A plug-in for credentials has asked its user already; and who would wait for minutes may as well ask again. */
+		if (q->err.what != KAR_RETRY || q->err.cause == KAR_CAUSE_CREDENTIALS ||
+			q->err.retry_after > LONGEST_PAUSE)
 			break;
 	}
+	if (q->err.what && q->answer.overflow)
+		kar_fail(&q->err, KAR_INVALID, "the answer has more than %d MiB: ask for less, with -n or -l",
+			MAX_ANSWER >> 20);
 	return q->err.what ? -1 : 0;
 }
 

@@ -120,7 +120,7 @@ void qj_print_help(const struct qj *q, const char *command)
 		"  -l, --selector LABELS      with list\n"
 		"  -o, --output FORMAT        with list and create\n"
 		"      --dry-run server       asks the API server, and changes nothing\n"
-		"      --kubeconfig FILE, --context NAME\n"
+		"      --kubeconfig FILE, --context NAME, --as USER, --as-group GROUP\n"
 		"      --version\n"
 		"\n"
 		"kubectl qj COMMAND --help says more of one.\n");

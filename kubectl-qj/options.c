@@ -14,6 +14,8 @@ enum {
 	LONG_ONLY = 256,
 	KUBECONFIG,
 	CONTEXT,
+	AS,
+	AS_GROUP,
 	FIELDS,
 	TASK,
 	DRY_RUN,
@@ -41,6 +43,8 @@ static const struct option flags[] = {
 	{ "help", no_argument, NULL, 'h' },
 	{ "kubeconfig", required_argument, NULL, KUBECONFIG },
 	{ "context", required_argument, NULL, CONTEXT },
+	{ "as", required_argument, NULL, AS },
+	{ "as-group", required_argument, NULL, AS_GROUP },
 	{ "field-selector", required_argument, NULL, FIELDS },
 	{ "task", required_argument, NULL, TASK },
 	{ "dry-run", required_argument, NULL, DRY_RUN },
@@ -136,6 +140,8 @@ static const char **text_of(struct qj_options *o, int flag)
 		return &o->cluster.kubeconfig;
 	case CONTEXT:
 		return &o->cluster.context;
+	case AS:
+		return &o->as_user;
 	case FIELDS:
 		return &o->fields;
 	case TASK:
@@ -257,7 +263,8 @@ static bool is_listed(const char *list, const char *name)
 /* Who gives a flag that a command does not look at gets what he has not asked for. */
 static int check_flags(const struct qj_options *o, uint64_t given, struct kar_err *err)
 {
-	static const char everywhere[] = "--namespace --help --kubeconfig --context --version";
+	static const char everywhere[] =
+		"--namespace --help --kubeconfig --context --as --as-group --version";
 	const struct qj_help *h = o->command ? qj_help_of(o->command) : NULL;
 
 	for (size_t i = 0; h && !o->help && flags[i].name; i++) {
@@ -370,10 +377,16 @@ int qj_options_read(struct qj_options *o, int argc, char **argv, struct kar_aren
 			return fail_unknown(argv, err);
 		if (flag == 'f' && optarg)
 			flag = FILENAME;
-		if (read_flag(o, flag, value_of(argv), err))
+		if (flag == AS_GROUP) {
+			o->as_groups = kar_arena_grow(a, o->as_groups, o->n_as_groups, sizeof(*o->as_groups));
+			o->as_groups[o->n_as_groups++] = optarg;
+		} else if (read_flag(o, flag, value_of(argv), err)) {
 			return -1;
+		}
 		given |= (uint64_t)1 << index_of(flag);
 	}
+	if (o->n_as_groups && !o->as_user)
+		return kar_fail(err, KAR_FATAL, "--as-group needs --as");
 	if (o->all && kar_has_text(o->ns))
 		return kar_fail(err, KAR_FATAL, "--namespace and --all-namespaces contradict each other");
 	take_words(o, argc, argv, a);

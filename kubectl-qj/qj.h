@@ -36,6 +36,9 @@ struct qj_wish {
 
 struct qj_options {
 	struct kar_kubeconfig_options cluster;
+	const char *as_user;    /* --as; NULL: oneself */
+	const char **as_groups; /* --as-group */
+	size_t n_as_groups;
 	const char *command; /* the first word; NULL: none */
 	const char **args;   /* the words behind it */
 	const char **rest;   /* those behind "--" */

@@ -27,6 +27,19 @@ static const struct kar_field task_fields[] = {
 };
 static const struct kar_desc task_desc = KAR_DESC("task", struct qj_task, task_fields);
 
+/* Without annotations: of jobs that were applied each has its whole text in one, and of thousands all would stay in memory. */
+static const struct kar_field light_meta_fields[] = {
+	KAR_FIELD(struct kar_wire_meta, name, "name", KAR_F_STRING),
+	KAR_FIELD(struct kar_wire_meta, ns, "namespace", KAR_F_STRING),
+	KAR_FIELD(struct kar_wire_meta, uid, "uid", KAR_F_STRING),
+	KAR_FIELD(struct kar_wire_meta, generation, "generation", KAR_F_INT64),
+	KAR_FIELD_TIME(struct kar_wire_meta, creation, "creationTimestamp", 0),
+	KAR_FIELD_TIME(struct kar_wire_meta, deletion, "deletionTimestamp", 0),
+	KAR_FIELD(struct kar_wire_meta, labels, "labels", KAR_F_MAP),
+};
+static const struct kar_desc light_meta_desc =
+	KAR_DESC("ObjectMeta", struct kar_wire_meta, light_meta_fields);
+
 /* --- QueueJob --------------------------------------------------------------------------------------- */
 
 static const struct kar_field job_spec_fields[] = {
@@ -57,7 +70,7 @@ static const struct kar_field job_status_fields[] = {
 static const struct kar_desc job_status_desc = KAR_DESC("status", struct qj_job_status, job_status_fields);
 
 static const struct kar_field qj_job_fields[] = {
-	KAR_FIELD_SUB(struct qj_job, meta, "metadata", KAR_F_OBJECT, &kar_wire_meta_desc),
+	KAR_FIELD_SUB(struct qj_job, meta, "metadata", KAR_F_OBJECT, &light_meta_desc),
 	KAR_FIELD_SUB(struct qj_job, spec, "spec", KAR_F_OBJECT, &job_spec_desc),
 	KAR_FIELD_SUB(struct qj_job, status, "status", KAR_F_OBJECT, &job_status_desc),
 };

@@ -180,6 +180,9 @@ static void print_cell(const struct qj_table *t, int column, const char *text)
 
 static void print_row(const struct qj_table *t, const char *const *cells)
 {
+	enum {
+		LEAST = 20
+	}; /* of the last cell: a message of three words is none, and one of three lines is in the way */
 	int left = t->q->width;
 
 	for (int i = 0; i < t->n; i++) {
@@ -188,7 +191,7 @@ static void print_row(const struct qj_table *t, const char *const *cells)
 		if (!t->q->terminal) {
 			fprintf(t->q->out, "%s%s", cells[i], last ? "\n" : "\t");
 		} else if (last) {
-			fprintf(t->q->out, "%s\n", qj_cut(t->q, cells[i], left));
+			fprintf(t->q->out, "%s\n", qj_cut(t->q, cells[i], left > LEAST / 2 ? left : LEAST));
 		} else {
 			print_cell(t, i, cells[i]);
 			fprintf(t->q->out, "%*s", t->width[i] - length(cells[i]) + 3, "");
@@ -218,17 +221,36 @@ void qj_table_flush(struct qj_table *t)
 	t->n_cells = 0;
 }
 
+/* On a terminal, as all text of the cluster; a program gets the bytes as they are. */
+static void print_lines(struct qj *q, char *text)
+{
+	for (char *line; (line = strsep(&text, "\n")) && (text || *line);) {
+		clean(line, line);
+		fprintf(q->out, "%s\n", line);
+	}
+}
+
 int qj_print_object(struct qj *q, const char *json)
 {
 	const struct qj_doc *d = qj_doc_parse(&q->arena, json);
+	FILE *out = q->out;
+	char *text = NULL;
+	size_t n = 0;
 
 	if (!d) {
 		fprintf(stderr, "error: the answer is no JSON, or too deep\n");
 		return 1;
 	}
+	if (q->terminal && !(out = open_memstream(&text, &n)))
+		abort();
 	if (q->o.output == QJ_YAML)
-		qj_doc_print_yaml(d, q->out);
+		qj_doc_print_yaml(d, out);
 	else
-		qj_doc_print_json(d, q->out);
+		qj_doc_print_json(d, out);
+	if (q->terminal) {
+		fclose(out);
+		print_lines(q, text);
+		free(text);
+	}
 	return 0;
 }

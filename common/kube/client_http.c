@@ -141,7 +141,8 @@ struct kar_client *kar_client_http_new(struct kar_loop *l, const struct kar_kube
 	static const struct kar_client_ops ops = { .start = start, .cancel = cancel, .free = free_client };
 	struct kar_http_options http = { .user_agent = o->user_agent,
 		.http1_only = o->http1_only,
-		.proxy = config->proxy_url };
+		.proxy = config->proxy_url,
+		.no_proxy = config->no_proxy };
 	double burst = o->burst > 0 ? o->burst : 1;
 	struct kar_credential *credential;
 	struct http_client *c;

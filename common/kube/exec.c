@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -19,7 +20,7 @@ enum {
 	LAST_READS = KAR_EXEC_OUT_MAX / CHUNK +
 		2, /* after the end of the plug-in: a descendant could write for ever */
 };
-static const kar_time default_timeout = 60 * KAR_SECOND;
+static const kar_time default_timeout = 60 * KAR_SECOND, attended_timeout = 10 * KAR_MINUTE;
 
 /* One of the two pipes. */
 struct stream {
@@ -113,6 +114,8 @@ static bool slurp(struct stream *s)
 		return false;
 	}
 	kar_buf_append(&s->text, chunk, (size_t)n);
+	if (s == &s->run->errs && s->run->config->attended)
+		fprintf(stderr, "%.*s", (int)n, chunk);
 	explicit_bzero(chunk, (size_t)n);
 	if (s == &s->run->errs)
 		keep_tail(&s->text);
@@ -240,7 +243,7 @@ struct kar_exec *kar_exec_start(struct kar_loop *l, const struct kar_exec_config
 	x->config = config;
 	x->done = done;
 	x->arg = arg;
-	x->timeout = timeout ? timeout : default_timeout;
+	x->timeout = timeout ? timeout : config->attended ? attended_timeout : default_timeout;
 	x->out = (struct stream){ .run = x, .fd = -1, .text = { .cap = KAR_EXEC_OUT_MAX, .secret = true } };
 	x->errs = (struct stream){ .run = x,
 		.fd = -1,

@@ -3,7 +3,8 @@
  *
  * The plug-in gets an argument vector, never a shell; its own process group; /dev/null as standard input; the
  * request in $KUBERNETES_EXEC_INFO; no other descriptor of this process. It is bounded in time and in what it
- * prints on standard output (1 MiB); of its standard error only the last line is kept, for the error text. It is
+ * prints on standard output (1 MiB); of its standard error only the last line is kept, for the error text; a person who waits for it
+ * (.attended) sees all of it at once, as a browser may have to be opened. It is
  * killed with its whole process group when a bound is passed. What it prints on standard output is never logged
  * and never part of an error text. Descendants that outlive a plug-in that has ended are left alone, and are
  * not waited for even if they keep its pipes open.
@@ -32,7 +33,7 @@ typedef void kar_exec_fn(void *arg, const struct kar_exec_result *result, const 
 
 /*
  * Starts the plug-in of @config (borrowed for the life of the run). @cluster_json: spec.cluster, or NULL.
- * @timeout in ms, 0: 60 s. Never fails here: errors arrive in @done. The caller frees with kar_exec_free().
+ * @timeout in ms, 0: 60 s, or 10 min if it is .attended. Never fails here: errors arrive in @done. The caller frees with kar_exec_free().
  */
 struct kar_exec *kar_exec_start(struct kar_loop *l, const struct kar_exec_config *config,
 	const char *cluster_json, kar_time timeout, kar_exec_fn *done, void *arg) KAR_MUSTUSE KAR_RETNN

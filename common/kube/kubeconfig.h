@@ -24,6 +24,7 @@ struct kar_exec_config {
 	size_t n_env;
 	bool provide_cluster_info;
 	const char *install_hint; /* or NULL */
+	bool attended; /* a person waits for it: what it says is shown, and it has ten minutes. Set by who has loaded it. */
 };
 
 /* One resolved context. All strings live in the arena that it was loaded into. */
@@ -32,6 +33,8 @@ struct kar_kubeconfig {
 	const char *server; /* https://host:port, without a trailing slash */
 	const char *ns;     /* the context's namespace, "default" if it has none */
 	const char *tls_server_name, *proxy_url;
+	const char *
+		no_proxy; /* with a proxy of the environment, which whoever has loaded it may set; else NULL */
 	bool insecure_skip_tls_verify;
 	const char *ca_pem;               /* from certificate-authority-data, or NULL */
 	const char *ca_file;              /* re-read when it changes; or NULL */

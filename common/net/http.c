@@ -15,7 +15,7 @@ enum { SILENCE_MS = 20000 };
 struct kar_http {
 	struct kar_loop *loop;
 	struct kar_http_options options;
-	char *user_agent, *proxy; /* what options points to */
+	char *user_agent, *proxy, *no_proxy; /* what options points to */
 	struct kar_engine *engine;
 	bool doubtful; /* a connection of the engine may be dead: the next request gets a new one */
 	struct kar_inboxes inboxes;
@@ -190,6 +190,7 @@ struct kar_http *kar_http_new(struct kar_loop *l, const struct kar_http_options 
 	h->options = *o;
 	h->options.user_agent = h->user_agent = dup_or_null(o->user_agent);
 	h->options.proxy = h->proxy = dup_or_null(o->proxy);
+	h->options.no_proxy = h->no_proxy = dup_or_null(o->no_proxy);
 	TAILQ_INIT(&h->all);
 	kar_inboxes_init(&h->inboxes, l);
 	h->inboxes.refused = refused;
@@ -210,6 +211,7 @@ void kar_http_free(struct kar_http *h)
 	kar_timer_free(h->idle);
 	free(h->user_agent);
 	free(h->proxy);
+	free(h->no_proxy);
 	free(h);
 }
 

@@ -51,6 +51,7 @@ struct kar_http_options {
 	size_t in_flight;
 	kar_time connect_timeout; /* ms; 0: 10 s */
 	const char *proxy;        /* URL, or NULL: none */
+	const char *no_proxy;     /* hosts that are asked without it, parted by commas; or NULL */
 	kar_time silence;         /* ms without a byte after which a given-up request is doubted; 0: 20 s */
 	/*
 	 * ms after the last request when the connections are closed; 0: they are kept. For pools that are seldom used: nobody

@@ -298,7 +298,7 @@ static void set_limits(struct kar_transfer *t, const struct kar_http_call *call)
 	SET(t, CURLOPT_ACCEPT_ENCODING, call->accept_gzip ? "gzip" : NULL);
 	/* "" keeps libcurl from looking at the environment. */
 	SET(t, CURLOPT_PROXY, o->proxy ? o->proxy : "");
-	SET(t, CURLOPT_NOPROXY, "");
+	SET(t, CURLOPT_NOPROXY, o->no_proxy ? o->no_proxy : "");
 	SET(t, CURLOPT_USERAGENT, o->user_agent); /* NULL: none */
 }
 

@@ -99,6 +99,8 @@ static const struct {
 		"NAME        PHASE     MESSAGE\na           Running   -\nlong-name   Pending   insufficient cpu: 30 requested\n" },
 	{ "narrow terminal", true, false, 40,
 		"NAME        PHASE     MESSAGE\na           Running   -\nlong-name   Pending   insufficient cp...\n" },
+	{ "terminal without room for the last column", true, false, 26,
+		"NAME        PHASE     MESSAGE\na           Running   -\nlong-name   Pending   insufficient cpu:...\n" },
 	{ "colours", true, true, 80,
 		"NAME        PHASE     MESSAGE\na           \033[32mRunning\033[0m   -\nlong-name   \033[33mPending\033[0m   insufficient cpu: 30 requested\n" },
 };

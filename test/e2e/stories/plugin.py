@@ -186,6 +186,39 @@ def story_plugin_converts_objects_of_other_tools(s):
     expect("is not converted: Job of batch or of Volcano, JobSet, MPIJob, ClusterQueue and LocalQueue are" in said, said)
 
 
+ELSEWHERE = """apiVersion: v1
+kind: Config
+current-context: c
+contexts: [{name: c, context: {cluster: c, user: u}}]
+clusters: [{name: c, cluster: {server: "https://kar.invalid:6443"}}]
+users: [{name: u, user: %s}]
+"""
+
+
+def story_plugin_goes_where_kubectl_goes(s):
+    """A proxy of the environment is asked, but not for this machine or for what NO_PROXY names; what a plug-in for credentials says is shown at once, and it runs once."""
+    def run(user=None, **env):
+        config = s.cluster.kubeconfig
+        if user is not None:
+            config = s.cluster.dir / f"{s.namespace}.elsewhere"
+            config.write_text(ELSEWHERE % user)
+            config.chmod(0o600)
+        done = subprocess.run([built(s) / "kubectl-qj", "list", "-n", s.namespace], env={**os.environ, "KUBECONFIG": str(config), **env}, capture_output=True, text=True, timeout=60)
+        return done.returncode, done.stderr
+    dead = {"HTTPS_PROXY": "http://127.0.0.1:1", "NO_PROXY": ""}
+    expect_equal(run(**dead), (0, f"No jobs found in namespace {s.namespace}\n"), "this machine, with a dead proxy")
+    status, said = run("{token: t}", **dead)
+    expect(status == 1 and "127.0.0.1 port 1" in said, f"another machine, with a dead proxy: {said}")
+    status, said = run("{token: t}", **{**dead, "NO_PROXY": "example.org,.invalid"})
+    expect(status == 1 and "resolve host" in said and "kar.invalid" in said, f"a machine of NO_PROXY: {said}")
+    helper = s.cluster.dir / f"{s.namespace}.helper"
+    helper.write_text(f"#!/bin/sh\necho asked >> {helper}.log\necho 'open a browser, enter CODE-1' >&2\nsleep 1\nexit 1\n")
+    helper.chmod(0o700)
+    status, said = run("{exec: {apiVersion: client.authentication.k8s.io/v1, command: %s, interactiveMode: IfAvailable}}" % helper)
+    expect(status == 1 and said.startswith("open a browser, enter CODE-1\nerror: "), f"a plug-in for credentials: {said}")
+    expect_equal(pathlib.Path(f"{helper}.log").read_text(), "asked\n", "how often it ran")
+
+
 def story_plugin_has_the_rights_of_its_user(s):
     """Who may read nothing gets the words of the API server; who may read jobs but no queues and no groups of others sees what he may."""
     s.apply(job("j", "default"))
@@ -196,6 +229,8 @@ def story_plugin_has_the_rights_of_its_user(s):
     config.chmod(0o600)
     said = plugin(s, "list", kubeconfig=config, fails=True)
     expect(said.startswith("Error from server (Forbidden): ") and f'cannot list resource "queuejobs" in API group "{KEY[:-1]}" in the namespace "{s.namespace}"' in said, said)
+    as_reader = plugin(s, "list", "--as", f"system:serviceaccount:{s.namespace}:reader", fails=True)
+    expect(as_reader.startswith("Error from server (Forbidden): ") and "reader" in as_reader, as_reader)
     s.kubectl("create", "role", "reader", "--verb=get,list", "--resource=queuejobs.kube-arbitrator.io,podgroups.scheduling.x-k8s.io")
     s.kubectl("create", "rolebinding", "reader", "--role=reader", f"--serviceaccount={s.namespace}:reader")
     wait_until(lambda: subprocess.run(["kubectl", "--kubeconfig", str(config), "get", "qj", "-n", s.namespace], capture_output=True).returncode == 0, "the role is in force")
