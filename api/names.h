@@ -15,7 +15,9 @@
 #define KAR_LABEL_QUEUEJOB KAR_GROUP "/queuejob"
 /* Of a PodGroup whose spec names no queue; of its pods, and of a namespace (or as an annotation), if it has no such label either. */
 #define KAR_LABEL_QUEUE KAR_GROUP "/queue"
-#define KAR_LABEL_MADE KAR_GROUP "/made-for-pods" /* of a PodGroup that the manager has made; "true" */
+/* Of a PodGroup that the manager has made: for a workload that can be suspended, or else "true". */
+#define KAR_LABEL_MADE KAR_GROUP "/made-for-pods"
+#define KAR_MADE_FOR_WORKLOAD "workload"
 #define KAR_LABEL_TASK KAR_GROUP "/task"
 #define KAR_LABEL_INDEX KAR_GROUP "/index"
 #define KAR_LABEL_DOMAIN KAR_GROUP "/domain" /* of the narrowest level that is required */
@@ -25,6 +27,10 @@
 #define KAR_ANNOTATION_FREEZING_WINDOW KAR_GROUP "/freezing-window-seconds"
 #define KAR_ANNOTATION_MADE_OF \
 	KAR_GROUP "/made-of" /* of a QueueJob: what of its TrainingJob it was made of */
+/* Of a workload of another controller that can be suspended: the last who suspended it, or resumed it, is the manager (KAR_BY_QUEUE). */
+#define KAR_ANNOTATION_SUSPENDED_BY KAR_GROUP "/suspended-by"
+#define KAR_ANNOTATION_RESUMED_BY KAR_GROUP "/resumed-by"
+#define KAR_BY_QUEUE "queue"
 #define KAR_ANNOTATION_TEMPLATE_HASH KAR_GROUP "/template-hash"
 #define KAR_ANNOTATION_RELEASED \
 	KAR_GROUP "/released" /* of a pod from which the manager has removed its gate; "true" */

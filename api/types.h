@@ -27,6 +27,7 @@
 #include "api/core/service.h"
 #include "api/core/storageclass.h"
 #include "api/core/topology.h"
+#include "api/suspendable/suspendable.h"
 #include "api/trainingjob/trainingjob.h"
 #include "api/core/volume.h"
 #include "api/core/volumeclaim.h"

@@ -316,7 +316,8 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings)
 	}
 	g->orphan = kar_queuejob_orphan(m);
 	g->made = !owner && kar_pairs_get(&m->labels, KAR_LABEL_MADE);
-	g->made_of_spec = owner && !g->owner_is_queuejob && kar_pairs_get(&m->labels, KAR_LABEL_MADE);
+	g->made_of_spec = owner && !g->owner_is_queuejob && kar_pairs_get(&m->labels, KAR_LABEL_MADE) &&
+		!kar_streq(kar_pairs_get(&m->labels, KAR_LABEL_MADE), KAR_MADE_FOR_WORKLOAD);
 	if (!g->owner_is_queuejob)
 		g->queue_label =
 			kar_copy_fit(mem, kar_pairs_get(&m->labels, KAR_LABEL_QUEUE), KAR_COPY_VALUE);

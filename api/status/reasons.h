@@ -291,6 +291,8 @@ enum {
 		"Event of the oldest gated pod: the PodGroup that it names does not exist.") \
 	X(SchedulingSpecNotFound, KAR_SHOWN_ON_PODGROUP, \
 		"Of a PodGroup that was made of a SchedulingSpec: that is gone or is being deleted, so nobody knows the nodes that it selects, and the gang does not start. Event of the first of some pods that name a scheduler whose work kar-controllers does, and no PodGroup: no SchedulingSpec has their controller as its own.") \
+	X(Contested, KAR_SHOWN_ON_PODGROUP, \
+		"Event of a workload of another controller: somebody resumes it again and again although its queue has no room for it, so the manager leaves it alone for a minute.") \
 	X(Reserved, KAR_SHOWN_ON_PODGROUP, \
 		"Every ResourceQuota of the namespace has room for spec.totalResources, and keeps it.") \
 	X(NotRequested, KAR_SHOWN_ON_PODGROUP, "The group reserves nothing any more.") \

@@ -24,6 +24,7 @@ void kar_stores_list(const struct kar_stores *s, struct kar_cache out[KAR_N_STOR
 	out[KAR_STORE_csidrivers].optional = true;
 	out[KAR_STORE_topologies].optional = true;
 	out[KAR_STORE_trainingjobs].optional = true;
+	out[KAR_STORE_batchjobs].optional = true;
 }
 
 static bool same_membership(const struct kar_pod *a, const struct kar_pod *b)

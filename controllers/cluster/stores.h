@@ -28,6 +28,8 @@
 #define KAR_IF_NO_DEVICES "devices of DeviceClasses are not counted"
 #define KAR_IF_NO_TOPOLOGIES "gangs that ask for a topology wait until the manager may read Topologies"
 #define KAR_IF_NO_TRAININGJOBS "TrainingJobs stay as they are until the manager may read them"
+#define KAR_IF_NO_JOBS \
+	"batch Jobs with the label " KAR_LABEL_QUEUE " stay as they are until the manager may read them"
 #define KAR_IF_NO_VOLUMES "gangs with PersistentVolumeClaims are not pinned, and evict nobody"
 
 /*
@@ -56,7 +58,8 @@
 	X(storageclasses, kar_storageclass_type, NULL, KAR_IF_NO_VOLUMES) \
 	X(csidrivers, kar_csidriver_type, NULL, KAR_IF_NO_VOLUMES) \
 	X(topologies, kar_topology_type, NULL, KAR_IF_NO_TOPOLOGIES) \
-	X(trainingjobs, kar_trainingjob_type, NULL, KAR_IF_NO_TRAININGJOBS)
+	X(trainingjobs, kar_trainingjob_type, NULL, KAR_IF_NO_TRAININGJOBS) \
+	X(batchjobs, kar_batchjob_type, KAR_LABEL_QUEUE, KAR_IF_NO_JOBS)
 
 #define KAR_STORES_TYPE(name, type, selector, remedy) extern const struct kar_type type;
 KAR_STORES(KAR_STORES_TYPE)

@@ -123,6 +123,9 @@ static const char *why_not_and_who(const struct update *u, const char *type)
 	const struct kar_condition *c = kar_condition_find(&u->v->group->status.conditions, type);
 	const char *why = kar_unplaced_describe(&u->t->unplaced, u->arena), *what = why_not(u->t, u->arena);
 
+	if (u->v->suspended && !u->v->n_pods)
+		return kar_arena_printf(u->arena, "%s; %s makes its pods when its queue has admitted it",
+			what, u->v->group->owner);
 	if (u->v->of_others && !u->v->n_pods && !u->v->group->status.schedule_start_time)
 		what = kar_arena_printf(u->arena,
 			"%s; no pod names this group: its label belongs on the pod template (spec.template.metadata.labels)",
@@ -141,7 +144,7 @@ static void set_unscheduled(const struct update *u)
 		kar_plan_requeue(u->plan, pl->retry_after - u->now); /* the text is out of date then */
 	if (!attempt.reason)
 		attempt = podgroup_gated_text(u->v, u->t, u->arena);
-	if (!attempt.reason && !u->v->of_others)
+	if (!attempt.reason && (!u->v->of_others || (u->v->suspended && !u->v->n_pods)))
 		attempt = podgroup_refused_text(u->v->group);
 	if (!attempt.reason && u->t->unseen)
 		attempt = (struct podgroup_text){ kar_reason_NoScheduler,

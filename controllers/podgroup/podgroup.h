@@ -44,6 +44,7 @@ struct podgroup_view {
 	enum podgroup_owner owner;
 	bool bounded; /* its queue says how many of its members start beyond the minimum (controllers/cluster/asked.h) */
 	bool moves;     /* its members name another queue, which is not its label yet (cluster/asked.h) */
+	bool suspended; /* its workload is suspended by the manager, which removes its pods */
 	bool of_others; /* its members are of other controllers: those with our gate are released here */
 	bool unplaced; /* nobody places it: it keeps no placement, or the manager does not see all pods on the nodes */
 	bool outdated; /* of others: a node of its plan has no room for its members any more */

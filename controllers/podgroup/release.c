@@ -272,6 +272,21 @@ static bool start_singly(const struct podgroup_view *v, const struct podgroup_co
 	return !is_restarting(t) && !v->group->options.only_waiting;
 }
 
+/*
+ * A workload that is suspended deletes its pods itself, and counts none of them as failed. Only if it does not within SUSPENDED_WITHIN they are
+ * deleted here.
+ */
+static bool leaves_it_to_its_workload(const struct podgroup_view *v, kar_time now, struct kar_plan *p)
+{
+	enum { SUSPENDED_WITHIN = 30 * KAR_SECOND };
+	kar_time left = v->group->status.placement.time + SUSPENDED_WITHIN - now;
+
+	if (!v->suspended || left <= 0)
+		return false;
+	kar_plan_requeue(p, left);
+	return true;
+}
+
 void podgroup_release(const struct podgroup_view *v, const struct podgroup_counts *t, kar_time now,
 	struct kar_plan *p)
 {
@@ -279,9 +294,10 @@ void podgroup_release(const struct podgroup_view *v, const struct podgroup_count
 
 	if ((state == KAR_PG_STATE_ROLLING_BACK || (t->gated && v->of_others)) && t->overdue_in != KAR_NEVER)
 		kar_plan_requeue(p, t->overdue_in);
-	if (state == KAR_PG_STATE_ROLLING_BACK && v->of_others)
-		take_all_back(v, now, p);
-	else if (state == KAR_PG_STATE_PLACED && v->of_others && !v->unit_waits) {
+	if (state == KAR_PG_STATE_ROLLING_BACK && v->of_others) {
+		if (!leaves_it_to_its_workload(v, now, p))
+			take_all_back(v, now, p);
+	} else if (state == KAR_PG_STATE_PLACED && v->of_others && !v->unit_waits) {
 		replace_stuck(v, now, p);
 		if (!release_planned(v, p) && starts_in_stages(v, now))
 			release_let_in(v, t, p);

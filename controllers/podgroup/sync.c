@@ -17,6 +17,7 @@
 #include "controllers/cluster/group_status.h"
 #include "controllers/cluster/owner.h"
 #include "controllers/cluster/snapshot.h"
+#include "controllers/cluster/suspendable.h"
 #include "controllers/cluster/topologies.h"
 #include "controllers/cluster/unit.h"
 #include "controllers/controllers.h"
@@ -340,6 +341,7 @@ static bool sync_group(struct kar_controller *c, struct kar_sync *s)
 		.queue = asked.queue,
 		.moves = asked.label != NULL,
 		.of_others = kar_pg_of_others(kar_as_podgroup(o)),
+		.suspended = kar_suspendable_of(stores, kar_as_podgroup(o)) != NULL,
 		.bounded = kar_pg_of_others(kar_as_podgroup(o)) &&
 			kar_asked_bounds(stores, kar_as_podgroup(o), asked.queue),
 		.served = served,

@@ -9,6 +9,7 @@
 #include "common/base/str.h"
 #include "controllers/queue/doubts.h"
 #include "controllers/queue/gather.h"
+#include "controllers/queue/promised.h"
 
 static kar_class class_of(const struct gathering *m, const struct kar_pod *pod)
 {
@@ -238,19 +239,15 @@ static bool expects_more(const struct gathering *m, bool started)
  * A group is admitted without members, because its controller may wait for that. If some have come, the rest follows within moments; else
  * it has no place in the queue until they are all there.
  */
-static bool may_be_incomplete(struct queue_pass *p, const struct kar_podgroup *g, size_t gated)
+static bool may_be_incomplete(struct gathering *m)
 {
-	enum { WITHIN = 5 * KAR_SECOND };
-	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
-	kar_time left = c && c->status == KAR_COND_TRUE ? c->last_transition + WITHIN - p->now : 0;
+	kar_time left = queue_members_come_for(&m->p->groups[m->in - m->p->in], m->p->now);
 
-	if (kar_pg_lasting_state(g) != KAR_PG_STATE_NONE)
+	if (kar_pg_lasting_state(m->group) != KAR_PG_STATE_NONE)
 		return false;
-	if (queue_keeps_room_for(g, p->now) > left)
-		left = queue_keeps_room_for(g, p->now); /* it has lost all that ran, and begins anew */
-	if (gated)
-		queue_come_again(p, left);
-	return !gated || left > 0;
+	if (m->n_gated)
+		queue_come_again(m->p, left);
+	return !m->n_gated || left > 0;
 }
 
 /* Members are missing, so that it is not placed yet. False: it goes on without them, or has nothing to be placed. */
@@ -258,7 +255,7 @@ static bool waits_for_members(struct gathering *m, int64_t need, bool started)
 {
 	bool incomplete = need > (int64_t)m->unbound.n || expects_more(m, started);
 
-	return incomplete && !started && !may_be_incomplete(m->p, m->group, m->n_gated);
+	return incomplete && !started && !may_be_incomplete(m);
 }
 
 /* Nobody finds places for it here: they only count. */
@@ -591,7 +588,8 @@ void queue_observe_members(struct queue_pass *p, uint32_t i)
 		qg->group->status.placement.state == KAR_PG_STATE_NONE) {
 		/* Its members are all there, and were not placed: it waits for places. If it had some a moment ago, before others. */
 		qg->admitted = false;
-		qg->keeps_place = queue_keeps_room_for(qg->group, p->now) > 0;
+		qg->keeps_place =
+			queue_keeps_room_for(qg->group, p->now) > 0 || queue_promised_for(qg, p->now) > 0;
 		p->in[i] = begin;
 		m = observe(p, i);
 	}

@@ -9,53 +9,12 @@
 #include "common/base/str.h"
 #include "controllers/cluster/asked.h"
 #include "controllers/cluster/owner.h"
+#include "controllers/cluster/suspendable.h"
 #include "controllers/cluster/unit.h"
 #include "controllers/queue/failures.h"
 #include "controllers/queue/pass.h"
 #include "controllers/queue/preemptible.h"
-
-/*
- * Its workload is gone, or will be, and pods of it run that nobody deletes: kubectl delete --cascade=orphan leaves them, and the group will
- * have no owner when the garbage collector has removed that from it.
- */
-static bool is_left_behind(const struct queue_pass *p, const struct kar_podgroup *g,
-	const struct kar_workload *w)
-{
-	const struct kar_object *o;
-	char key[KAR_KEY_LEN];
-
-	if (w)
-		return w->orphans;
-	kar_object_key(&g->o, key);
-	for (struct kar_iter it = kar_store_by_index(p->stores->pods, KAR_POD_BY_GROUP, key);
-		kar_iter_next(&it, &o);) {
-		if (kar_pod_alive(kar_as_pod(o)))
-			return true;
-	}
-	return false;
-}
-
-/*
- * The work of a workload's group is over when the workload has ended, not when the group is Finished: one whose quorum is below the sum
- * of its replicas continues. For a group of any other owner the phase of the group decides.
- */
-static enum queue_claim claim_of(const struct queue_pass *p, const struct kar_podgroup *g,
-	const struct kar_workload *w)
-{
-	if (g->deletion)
-		return QUEUE_CLAIM_NONE;
-	if (!queue_is_owned(g))
-		return g->status.phase == KAR_PG_PHASE_FINISHED ? QUEUE_CLAIM_FINISHED : QUEUE_CLAIM_ALIVE;
-	if ((!w || w->deleting) && !is_left_behind(p, g, w))
-		return QUEUE_CLAIM_NONE;
-	if (!w)
-		return QUEUE_CLAIM_ALIVE;
-	if (w->ended)
-		return QUEUE_CLAIM_FINISHED;
-	if (w->suspended)
-		return QUEUE_CLAIM_SUSPENDED;
-	return w->invalid ? QUEUE_CLAIM_INVALID : QUEUE_CLAIM_ALIVE;
-}
+#include "controllers/queue/promised.h"
 
 static kar_time later(kar_time a, kar_time b)
 {
@@ -117,13 +76,14 @@ int queue_group_compare(const void *a, const void *b)
  * A group that no workload controls may never get members, so it is admitted after those that have some, and yields to all after some time
  * without any. Then groups that wait may take its room, so the pass needs to know when that will be. An orphan also yields while it waits.
  */
-static enum kar_queue_yields yields(struct queue_pass *p, const struct kar_podgroup *g, bool admitted)
+static enum kar_queue_yields yields(struct queue_pass *p, const struct kar_podgroup *g,
+	const struct kar_suspendable *s, bool admitted)
 {
 	enum kar_queue_yields to;
 	kar_time left;
 	char key[KAR_KEY_LEN];
 
-	if (queue_is_owned(g))
+	if (queue_is_owned(g) || (s && (s->suspended || s->resumed)))
 		return KAR_QUEUE_YIELDS_TO_NOBODY;
 	to = queue_yields_to(g, admitted,
 		kar_store_index_count(p->stores->pods, KAR_POD_BY_GROUP, kar_object_key(&g->o, key)), p->now,
@@ -191,7 +151,8 @@ static const struct kar_workload *copy_workload(struct queue_pass *p, const stru
 
 /* @owner: its workload, and @w what that says of itself; NULL: it has none. */
 static struct queue_group observe_group(struct queue_pass *p, const struct kar_podgroup *g,
-	const struct kar_object *owner, const struct kar_workload *w, enum queue_claim claim)
+	const struct kar_object *owner, const struct kar_workload *w, const struct kar_suspendable *s,
+	enum queue_claim claim)
 {
 	const struct kar_asked which = kar_asked_queue(p->stores, g);
 	bool recorded = kar_podgroup_admitted_by(g, which.queue),
@@ -204,6 +165,7 @@ static struct queue_group observe_group(struct queue_pass *p, const struct kar_p
 		.group = g,
 		.workload = w ? copy_workload(p, w) : NULL,
 		.owner = owner,
+		.suspendable = s,
 		.queue = which.queue,
 		.next = which.next,
 		.label = which.label,
@@ -212,33 +174,12 @@ static struct queue_group observe_group(struct queue_pass *p, const struct kar_p
 		.priority = kar_asked_priority(p->stores, which.queue, priority_of(p, g)),
 		.recorded = recorded,
 		.admitted = admitted,
-		.yields = yields(p, g, admitted),
+		.yields = yields(p, g, s, admitted),
 		.bounded = kar_pg_of_others(g) && kar_asked_bounds(p->stores, g, which.queue),
 	};
 }
 
 /* --- one group for the pass ------------------------------------------------------------------------- */
-
-static enum kar_queue_reason reason_of_claim(enum queue_claim claim)
-{
-	switch (claim) {
-	case QUEUE_CLAIM_SUSPENDED:
-		return KAR_QR_SUSPENDED;
-	case QUEUE_CLAIM_INVALID:
-		return KAR_QR_JOB_INVALID;
-	case QUEUE_CLAIM_ALIVE:
-		return KAR_QR_ADMITTED;
-	default:
-		return KAR_QR_FINISHED;
-	}
-}
-
-static const char *why_of_claim(enum queue_claim claim)
-{
-	return claim == QUEUE_CLAIM_SUSPENDED  ? "the job is suspended"
-		: claim == QUEUE_CLAIM_INVALID ? KAR_NOT_QUEUED_INVALID
-					       : "";
-}
 
 static const char *describe_failure(const struct kar_podgroup *g, struct kar_arena *a)
 {
@@ -430,10 +371,10 @@ static void observe_pods(struct queue_pass *p, uint32_t i)
 		queue_observe_leaving(p, i);
 	else if (qg->workload)
 		queue_observe_gang(p, i);
-	else if (kar_pg_of_others(qg->group))
-		queue_observe_members(p, i);
-	else
+	else if (!kar_pg_of_others(qg->group))
 		p->in[i].no_node_check = true;
+	else if (!queue_observe_promised(p, i))
+		queue_observe_members(p, i);
 }
 
 static void observe_rest(struct queue_pass *p, uint32_t i)
@@ -444,9 +385,10 @@ static void observe_rest(struct queue_pass *p, uint32_t i)
 	char key[KAR_KEY_LEN];
 
 	observe_pods(p, i);
+	queue_hold_promised(p, i);
 	queue_quota_hold(p->quota, qg->group, in);
 	if (qg->claim != QUEUE_CLAIM_ALIVE)
-		queue_refuse(in, reason_of_claim(qg->claim), why_of_claim(qg->claim));
+		queue_refuse(in, queue_reason_of_claim(qg->claim), queue_why_of_claim(qg->claim));
 	else if (!qg->admitted)
 		refuse(p, qg, in);
 	queue_check_devices(p, in, qg->claim == QUEUE_CLAIM_ALIVE && !qg->admitted);
@@ -536,12 +478,13 @@ static void observe_groups(struct queue_pass *p)
 		const struct kar_podgroup *g = kar_as_podgroup(o);
 		const struct kar_object *owner = queue_owner_of(p->stores, g);
 		const struct kar_workload w = kar_owner_describe(owner);
-		enum queue_claim claim = claim_of(p, g, owner ? &w : NULL);
+		const struct kar_suspendable *s = kar_suspendable_of(p->stores, g);
+		enum queue_claim claim = queue_claim_of(p, g, owner ? &w : NULL, s);
 
 		if (claim == QUEUE_CLAIM_FINISHED)
 			finished[n_finished++] = g;
 		else
-			p->groups[p->n_groups++] = observe_group(p, g, owner, owner ? &w : NULL, claim);
+			p->groups[p->n_groups++] = observe_group(p, g, owner, owner ? &w : NULL, s, claim);
 	}
 	/* The writes of a namespace are sent in this order, so that when requests are scarce its first group is admitted first. */
 	qsort(p->groups, p->n_groups, sizeof(*p->groups), queue_group_compare);

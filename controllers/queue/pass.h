@@ -124,6 +124,14 @@ void queue_observe(struct queue_pass *p) KAR_NONNULL;
 /* The group of number @i of the pass, or KAR_QUEUE_NONE. */
 uint32_t queue_number_of(const struct queue_pass *p, const struct kar_podgroup *g) KAR_NONNULL;
 
+/* --- claim.c ----------------------------------------------------------------------------------------- */
+
+/* What @g asks for. @w: what its workload says of itself; NULL: it has none. @s: of another controller; NULL: it has none. */
+enum queue_claim queue_claim_of(const struct queue_pass *p, const struct kar_podgroup *g,
+	const struct kar_workload *w, const struct kar_suspendable *s) __attribute__((nonnull(1, 2)));
+enum kar_queue_reason queue_reason_of_claim(enum queue_claim claim);
+const char *queue_why_of_claim(enum queue_claim claim) KAR_RETNN;
+
 /* --- tree.c ----------------------------------------------------------------------------------------- */
 
 /* Fills in .queues, in order, and the input of the pass about them, without what depends on groups. */

@@ -66,8 +66,10 @@ struct queue_group {
 	const struct kar_podgroup *group;
 	const struct kar_workload *workload; /* whose group it is; NULL: of none */
 	const struct kar_object *owner;      /* that is it, as an object */
-	const struct kar_roles *roles;       /* of it, with a claim that is ALIVE; NULL: of none */
-	const char *queue;                   /* that it asks for */
+	const struct kar_suspendable *
+		suspendable; /* of another controller, which makes its pods when it is resumed; NULL: of none */
+	const struct kar_roles *roles; /* of it, with a claim that is ALIVE; NULL: of none */
+	const char *queue;             /* that it asks for */
 	const char
 		*next; /* that it asks for since it runs, and gets when its pods are gone; NULL: no other */
 	const char *

@@ -21,4 +21,16 @@ void queue_refused(const struct kar_sync *s, const struct kar_action *a,
 void queue_wrote(const struct kar_sync *s, const struct kar_action *a, const struct kar_answer *answer)
 	__attribute__((nonnull(1)));
 
+/* --- watch.c ---------------------------------------------------------------------------------------- */
+
+/* The keys of this reconciler. */
+#define QUEUE_KEY_ALL "all"
+/* Its sync only asks for a pass, at most once a second: for changes that affect nothing but counts of queues. */
+#define QUEUE_KEY_COUNTS "counts"
+/* Its sync writes changed positions. They have a plan of their own, because they may wait for long and admissions must not. */
+#define QUEUE_KEY_POSITIONS "positions"
+
+/* Adds a key whenever something changes that its sync depends on. */
+void queue_listen(struct kar_controller *c) KAR_NONNULL;
+
 #endif

@@ -66,14 +66,14 @@ static bool read_object(const char *text, size_t i, struct kar_arena *arena, str
 	return found;
 }
 
-static struct role read_role(struct kar_arena *arena)
+static struct role read_role(const char *manifest, struct kar_arena *arena)
 {
-	const char *text = read_manifest(KAR_MANIFESTS "/rbac.yaml");
+	const char *text = read_manifest(manifest);
 	struct role role = { 0 };
 
 	for (size_t i = 0; !kar_streq(role.kind, "ClusterRole"); i++) {
 		if (!read_object(text, i, arena, &role))
-			fail_msg("no ClusterRole in manifests/rbac.yaml");
+			fail_msg("no ClusterRole in %s", manifest);
 	}
 	return role;
 }
@@ -124,8 +124,9 @@ static void rbac_is_the_list_of_caches(void **state)
 	struct kar_intern *strings = kar_intern_new();
 	struct kar_cache caches[KAR_N_STORES];
 	struct kar_arena arena = { 0 };
-	struct role role = read_role(&arena);
-	const struct rule *rules = role.rules.items;
+	struct role role = read_role(KAR_MANIFESTS "/rbac.yaml", &arena),
+		    optional = read_role(KAR_MANIFESTS "/workloads/rights.yaml", &arena);
+	const struct rule *rules = role.rules.items, *more = optional.rules.items;
 	struct kar_stores stores;
 
 	(void)state;
@@ -134,11 +135,15 @@ static void rbac_is_the_list_of_caches(void **state)
 	for (size_t i = 0; i < KAR_N_STORES; i++) {
 		const struct kar_resource *res = &kar_store_type(caches[i].store)->res;
 
-		if (!is_granted(&role, res))
-			fail_msg("manifests/rbac.yaml does not grant to list and watch %s", res->plural);
+		if (!is_granted(kar_is_suspendable(kar_store_type(caches[i].store)) ? &optional : &role, res))
+			fail_msg(
+				"neither manifests/rbac.yaml nor manifests/workloads/ grants to list and watch %s",
+				res->plural);
 	}
 	for (size_t i = 0; i < role.rules.n; i++)
 		check_rule(&rules[i], caches);
+	for (size_t i = 0; i < optional.rules.n; i++)
+		check_rule(&more[i], caches);
 	kar_stores_release(&stores);
 	kar_intern_free(strings);
 	kar_arena_release(&arena);

@@ -8,11 +8,14 @@ TRAINING = {"apiVersion": "paddlepaddle.org/v1", "kind": "TrainingJob", "name": 
 BY_POLICY = "ValidatingAdmissionPolicy 'kar-controllers-"
 
 
+OPTIONAL = {("list", "jobs", "")}  # manifests/workloads, which a story applies
+
+
 def expect_nothing_refused(s, user):
     """In the whole run, neither by RBAC nor by the policies of manifests/admission."""
-    refused = sorted({(verb, resource, sub) for moment, verb, resource, sub in s.cluster.audit.forbidden(user) if not s.cluster.excuses(moment)})
+    refused = sorted({(verb, resource, sub) for moment, verb, resource, sub in s.cluster.audit.forbidden(user) if not s.cluster.excuses(moment)} - OPTIONAL)
     expect_equal(refused, [], "requests of the manager that RBAC refused")
-    expect_equal(s.cluster.audit.refused_by_policy(user=user), [], "writes of the manager that manifests/admission refused")
+    expect_equal(s.cluster.audit.refused_by_policy(user=user, agent=USER_AGENT), [], "writes of the manager that manifests/admission refused")
 
 
 def story_rbac_as_shipped_is_enough(s):
@@ -85,7 +88,7 @@ def expect_policies_are_sound(s):
         return policies if all("typeChecking" in p.get("status", {}) for p in policies) else None
 
     policies = wait_until(checked, "the types of the expressions are checked")
-    expect_equal(len(policies), 6, "number of policies")
+    expect_equal(len([p for p in policies if p["metadata"]["name"] != "kar-controllers-workloads"]), 6, "number of policies of manifests/admission")
     expect_equal([w for p in policies for w in p["status"]["typeChecking"].get("expressionWarnings", [])], [], "warnings about expressions")
 
 

@@ -1,0 +1,104 @@
+/* batch/v1 Job. */
+#include "api/suspendable/suspendable.h"
+
+#include "api/copy.h"
+#include "api/status/condition.h"
+#include "common/base/str.h"
+
+#define ITSELF "kubernetes.io/job-controller" /* spec.managedBy of a Job that no other controller runs */
+
+struct wire_spec {
+	int32_t parallelism, completions;
+	bool has_parallelism, has_completions, suspend;
+	const char *managed_by;
+	struct kar_str template;
+};
+
+struct wire_status {
+	int32_t succeeded;
+	kar_time started;
+	struct kar_array conditions; /* struct kar_wire_condition */
+};
+
+struct wire_job {
+	struct kar_wire_object head;
+	struct wire_spec spec;
+	struct wire_status status;
+};
+
+static const struct kar_field spec_fields[] = {
+	KAR_FIELD_OPT(struct wire_spec, parallelism, has_parallelism, "parallelism", KAR_F_INT32),
+	KAR_FIELD_OPT(struct wire_spec, completions, has_completions, "completions", KAR_F_INT32),
+	KAR_FIELD(struct wire_spec, suspend, "suspend", KAR_F_BOOL),
+	KAR_FIELD(struct wire_spec, managed_by, "managedBy", KAR_F_STRING),
+	KAR_FIELD(struct wire_spec, template, "template", KAR_F_RAW),
+};
+static const struct kar_desc spec_desc = KAR_DESC("JobSpec", struct wire_spec, spec_fields);
+
+static const struct kar_field status_fields[] = {
+	KAR_FIELD(struct wire_status, succeeded, "succeeded", KAR_F_INT32),
+	KAR_FIELD(struct wire_status, started, "startTime", KAR_F_TIME),
+	KAR_FIELD_SUB(struct wire_status, conditions, "conditions", KAR_F_ARRAY, &kar_wire_condition_desc),
+};
+static const struct kar_desc status_desc = KAR_DESC("JobStatus", struct wire_status, status_fields);
+
+static const struct kar_field fields[] = {
+	KAR_WIRE_HEAD_FIELDS(struct wire_job),
+	KAR_FIELD_SUB(struct wire_job, spec, "spec", KAR_F_OBJECT, &spec_desc),
+	KAR_FIELD_SUB(struct wire_job, status, "status", KAR_F_OBJECT, &status_desc),
+};
+static const struct kar_desc desc = KAR_WIRE_DESC("Job", struct wire_job, fields);
+
+static bool has_ended(const struct kar_array *conditions)
+{
+	const struct kar_wire_condition *c = conditions->items;
+
+	for (size_t i = 0; i < conditions->n; i++) {
+		if (kar_streq(c[i].status, "True") &&
+			(kar_streq(c[i].type, "Complete") || kar_streq(c[i].type, "Failed")))
+			return true;
+	}
+	return false;
+}
+
+/* At most so many pods run at the same time. A Job without completions ends with the first that succeeds. */
+static void read_counts(const struct wire_job *w, struct kar_suspendable_set *set)
+{
+	int32_t most = w->spec.has_parallelism ? w->spec.parallelism : 1, left = most;
+
+	if (w->spec.has_completions) {
+		left = (int32_t)kar_clamp((int64_t)w->spec.completions - w->status.succeeded, 0, INT32_MAX);
+		set->least = most < w->spec.completions ? most : w->spec.completions;
+	} else {
+		set->least = most;
+	}
+	set->count = most < left ? most : left;
+}
+
+static struct kar_object *project(const void *wire, struct kar_intern *strings)
+{
+	const struct wire_job *w = wire;
+	struct kar_suspendable *s = kar_suspendable_new(&kar_batchjob_type, &w->head, strings);
+
+	s->suspended = w->spec.suspend;
+	s->started = w->status.started != 0;
+	s->ended = has_ended(&w->status.conditions);
+	if (kar_has_text(w->spec.managed_by) && !kar_streq(w->spec.managed_by, ITSELF))
+		s->managed_by = kar_copy_fit(&s->mem, w->spec.managed_by, KAR_COPY_NAME);
+	read_counts(w, &s->set);
+	kar_suspendable_read_template(s, w->spec.template);
+	return &s->o;
+}
+
+const struct kar_type kar_batchjob_type = {
+	.res = {
+		.group = "batch",
+		.version = "v1",
+		.plural = "jobs",
+		.kind = "Job",
+		.namespaced = true,
+	},
+	.wire = &desc,
+	.project = project,
+	.destroy = kar_suspendable_destroy,
+};

@@ -1,0 +1,175 @@
+#include "controllers/suspend/suspend.h"
+
+#include "api/copy.h"
+#include "api/names.h"
+#include "api/status/reasons.h"
+#include "common/base/str.h"
+
+bool suspend_is_ours(const struct kar_suspendable *s)
+{
+	return kar_has_text(s->queue) && !s->managed_by && !s->controlled_by && !s->deletion && !s->ended &&
+		!s->o.unreadable;
+}
+
+static bool is_group_of(const struct kar_podgroup *g, const struct kar_suspendable *s)
+{
+	return g && !g->deletion && kar_streq(g->owner_uid, s->o.uid);
+}
+
+/* What it held is taken back, and its pods go. */
+static bool is_rolled_back(const struct kar_podgroup *g)
+{
+	return g->status.placement.state == KAR_PG_STATE_ROLLING_BACK;
+}
+
+/*
+ * It makes no pods, or ones that wait at our gate since the manager has resumed it: these are placed as they are. Only when it is evicted, or
+ * its start has failed, it must be suspended as well.
+ */
+static bool may_go_on(const struct suspend_view *v)
+{
+	return v->s->suspended || v->admitted ||
+		(v->s->resumed && is_group_of(v->group, v->s) && !is_rolled_back(v->group));
+}
+
+bool suspend_is_contested(const struct suspend_view *v)
+{
+	return v->s->by_queue && !v->s->suspended && !v->admitted;
+}
+
+static struct kar_action *add(const struct suspend_view *v, struct kar_plan *p, enum kar_verb verb, int what,
+	const struct kar_object *of, const char *note)
+{
+	const struct kar_object *o = &v->s->o;
+	struct kar_action *a = kar_plan_add(p, verb, of ? of->type : o->type, kar_copy(p->arena, o->ns),
+		kar_copy_text(p->arena, of ? of->name : o->name));
+
+	a->what = what;
+	a->payload = v;
+	a->note = note;
+	if (verb != KAR_PATCH)
+		return a;
+	a->patch_type = KAR_PATCH_MERGE;
+	a->uid = kar_copy(p->arena, of ? of->uid : o->uid);
+	a->rv = of ? of->rv : o->rv;
+	return a;
+}
+
+static void make_group(const struct suspend_view *v, struct kar_plan *p)
+{
+	struct kar_action *a = kar_plan_add(p, KAR_CREATE, &kar_podgroup_type, kar_copy(p->arena, v->s->o.ns),
+		kar_copy_text(p->arena, v->s->o.name));
+
+	a->what = SUSPEND_MAKE;
+	a->payload = v;
+	a->note = kar_arena_printf(p->arena, "minMember=%d queue=%s", (int)v->s->set.least, v->s->queue);
+}
+
+/* True: what the queue has decided about is not what is wanted now. */
+static bool follow(const struct suspend_view *v, struct kar_plan *p)
+{
+	const struct kar_podgroup *g = v->group;
+
+	if (g->spec.min_member == v->s->set.least && kar_streq(g->queue_label, v->s->queue))
+		return false;
+	add(v, p, KAR_PATCH, SUSPEND_FOLLOW, &g->o,
+		kar_arena_printf(p->arena, "minMember=%d queue=%s", (int)v->s->set.least, v->s->queue));
+	return true;
+}
+
+static void tell(struct kar_plan *p, bool warning, const char *reason, const char *text)
+{
+	kar_plan_event(p, warning, reason, "Queue", "%s", text);
+	p->events_alone = true; /* it holds whatever becomes of the writes */
+}
+
+/* In the words of its group, where few look for them. */
+static void tell_why(const struct suspend_view *v, struct kar_plan *p)
+{
+	const struct kar_condition *c = kar_condition_find(&v->group->status.conditions, KAR_PG_ADMITTED);
+
+	if (!v->waits_anew || !c)
+		return;
+	tell(p, false, kar_reason_Waiting,
+		kar_arena_printf(p->arena, "%s: %s", c->reason ? c->reason : "",
+			c->message ? c->message : ""));
+}
+
+static void suspend(const struct suspend_view *v, struct kar_plan *p)
+{
+	if (suspend_is_contested(v) && v->contested >= SUSPEND_CONTESTED) {
+		kar_plan_requeue(p, SUSPEND_WITHIN);
+		tell(p, true, kar_reason_Contested,
+			"somebody resumes it again and again while its queue has no room: it is left alone for a minute, and its pods wait");
+		return;
+	}
+	add(v, p, KAR_PATCH, SUSPEND_SUSPEND, NULL, "suspend");
+	if (suspend_is_contested(v))
+		tell(p, true, kar_reason_Suspended,
+			kar_arena_printf(p->arena,
+				"its queue %s resumes it when there is room: it is suspended again",
+				v->s->queue));
+}
+
+static bool is_ready(const struct kar_suspendable *s)
+{
+	return kar_streq(s->set.group, s->o.name) && s->set.gated;
+}
+
+/* The template of what has started cannot be changed before its status says that it has not. */
+static void resume(const struct suspend_view *v, struct kar_plan *p)
+{
+	if (v->s->started && !is_ready(v->s)) {
+		add(v, p, KAR_PATCH, SUSPEND_RESET, NULL, "not started")->subresource = "status";
+		return;
+	}
+	add(v, p, KAR_PATCH, SUSPEND_RESUME, NULL, "resume");
+}
+
+/* Why it cannot be in a queue; NULL: it can. */
+static const char *obstacle(const struct suspend_view *v, struct kar_arena *a)
+{
+	const struct kar_suspendable *s = v->s;
+
+	if (s->set.group && !kar_streq(s->set.group, s->o.name))
+		return kar_arena_printf(a,
+			"its template names PodGroup %s: remove that label, or the label " KAR_LABEL_QUEUE
+			" of the %s",
+			s->set.group, s->o.type->res.kind);
+	if (v->group && !is_group_of(v->group, s) && !v->group->deletion)
+		return kar_arena_printf(a, "PodGroup %s is not of it: delete that, or give it another name",
+			s->o.name);
+	return NULL;
+}
+
+void suspend_decide(const struct suspend_view *v, struct kar_plan *p)
+{
+	const struct kar_suspendable *s = v->s;
+	const char *why;
+
+	if (!suspend_is_ours(s))
+		return;
+	why = obstacle(v, p->arena);
+	if (!may_go_on(v))
+		suspend(v, p);
+	if (why) {
+		tell(p, true,
+			v->group && !is_group_of(v->group, s) ? kar_reason_NameConflict
+							      : kar_reason_Unsupported,
+			why);
+		return;
+	}
+	if (!v->group) {
+		make_group(v, p);
+		return;
+	}
+	if (v->group->deletion)
+		return;
+	/* Whatever it has become since, it was not resumed by us: the status, which changes often, may not delay this. */
+	if (s->suspended && s->resumed)
+		add(v, p, KAR_PATCH, SUSPEND_FORGET, NULL, "suspended by its user")->rv = 0;
+	if (!follow(v, p) && s->suspended && s->by_queue && v->admitted)
+		resume(v, p);
+	else
+		tell_why(v, p);
+}

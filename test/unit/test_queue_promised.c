@@ -1,0 +1,138 @@
+/* A batch Job that is suspended until its queue admits it, in a pass: its pods do not exist, and are placed by its template. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "test/unit/queue_sync_fixture.h"
+
+#define ADMITTED_WITHOUT_PLACES "patch podgroups/status ns/j (Admitted=True/Admitted position=0 placed)"
+#define REFUSED(reason) "patch podgroups/status ns/j (Admitted=False/" reason " position=0)"
+#define WAITS(reason) "patch podgroups/status ns/j (Admitted=False/" reason " position=1)"
+#define BY_QUEUE ",\"annotations\":{\"kube-arbitrator.io/suspended-by\":\"queue\"}"
+#define RESUMED ",\"annotations\":{\"kube-arbitrator.io/resumed-by\":\"queue\"}"
+#define COMPLETE ",\"status\":{\"conditions\":[{\"type\":\"Complete\",\"status\":\"True\"}]}"
+#define JUST_NOW \
+	"\"position\":0,\"admittedQueue\":\"default\",\"conditions\":[{\"type\":\"Admitted\",\"status\":\"True\",\"reason\":\"Admitted\",\"message\":\"admitted by queue default\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T13:46:20Z\"}]"
+
+/* Two pods of @cpu each. */
+static void put_batch_job(const char *meta, bool suspended, const char *cpu, const char *more,
+	const char *status)
+{
+	char rest[1024];
+
+	snprintf(rest, sizeof(rest),
+		",\"spec\":{\"suspend\":%s,\"parallelism\":2,\"completions\":2,\"template\":{\"spec\":{%s\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"%s\"}}}]}}}%s",
+		suspended ? "true" : "false", more, cpu, status);
+	put_named(w.stores.batchjobs, "j", meta, rest);
+}
+
+static void put_its_group(const char *status)
+{
+	char rest[1024];
+
+	snprintf(rest, sizeof(rest), ",\"spec\":{\"minMember\":2},\"status\":{%s%s}", status,
+		usual_conditions(status));
+	put_named(w.stores.podgroups, "j",
+		",\"ownerReferences\":[{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"name\":\"j\",\"uid\":\"uid-j\",\"controller\":true}]",
+		rest);
+}
+
+static const struct {
+	const char *name, *meta;
+	bool suspended;
+	const char *cpu, *more, *status;
+	const char *plan, *says; /* .says: in the body of the patch; NULL: not looked at */
+} rows[] = {
+	{ "there_is_room", BY_QUEUE, true, "4", "", "", ADMITTED_WITHOUT_PLACES, "\"placement\":null" },
+	{ "one_on_each_node", BY_QUEUE, true, "8", "", "", ADMITTED_WITHOUT_PLACES, "\"placement\":null" },
+	{ "no_node_is_large_enough", BY_QUEUE, true, "11", "", "", REFUSED("Infeasible"),
+		"a pod asks for 11 cpu, the largest node has 10" },
+	{ "it_selects_what_no_node_has", BY_QUEUE, true, "8", "\"nodeSelector\":{\"disk\":\"ssd\"},", "",
+		REFUSED("Infeasible"), NULL },
+	{ "its_user_has_suspended_it", "", true, "4", "", "", REFUSED("Suspended"), "the job is suspended" },
+};
+
+static void pods_of_a_template_are_placed(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		const char *got;
+
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		put_queue("default", "");
+		put_node("n1", "10", "");
+		put_node("n2", "10", "");
+		put_batch_job(rows[i].meta, rows[i].suspended, rows[i].cpu, rows[i].more, rows[i].status);
+		put_its_group("");
+		got = sync_text(true);
+		if (strcmp(got, rows[i].plan))
+			fail_msg("%s: got \"%s\", want \"%s\"", rows[i].name, got, rows[i].plan);
+		if (rows[i].says)
+			check_says(&w.sync.plan.actions[0], rows[i].says);
+	}
+}
+
+/* A job of one pod, which would have the room. */
+static void put_rival(const char *cpu)
+{
+	char rest[512];
+
+	snprintf(rest, sizeof(rest),
+		",\"spec\":{\"taskSpecs\":[{\"name\":\"t\",\"replicas\":1,\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"%s\"}}}]}}}]}",
+		cpu);
+	put_named(w.stores.queuejobs, "rival", "", rest);
+	put_group_of_job("rival", "");
+}
+
+static const struct {
+	const char *name, *cpu, *plan;
+} rivals[] = {
+	{ "what_is_left_is_free", "4",
+		"patch podgroups/status ns/rival (Admitted=True/Admitted position=0 placed)" },
+	{ "no_more_than_that", "9",
+		"patch podgroups/status ns/rival (Admitted=False/InsufficientCapacity position=1)" },
+};
+
+static void room_is_held_until_its_pods_come(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(rivals); i++) {
+		const char *got;
+
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		put_queue("default", "");
+		put_node("n1", "10", "");
+		put_batch_job(RESUMED, false, "3", "", "");
+		put_its_group(JUST_NOW);
+		put_rival(rivals[i].cpu);
+		got = sync_text(true);
+		if (strcmp(got, rivals[i].plan))
+			fail_msg("%s: got \"%s\", want \"%s\"", rivals[i].name, got, rivals[i].plan);
+	}
+}
+
+static void one_that_has_ended_holds_nothing(void **state KAR_UNUSED)
+{
+	put_queue("default", "");
+	put_node("n1", "10", "");
+	put_batch_job(RESUMED, false, "3", "", COMPLETE);
+	put_its_group(JUST_NOW);
+	put_rival("9");
+	assert_non_null(strstr(sync_text(true), "ns/rival (Admitted=True/Admitted position=0 placed)"));
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(pods_of_a_template_are_placed),
+		TEST(room_is_held_until_its_pods_come),
+		TEST(one_that_has_ended_holds_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
