@@ -1,9 +1,15 @@
 """The kubectl plug-in: what it shows of jobs and queues, and what it changes. kubectl finds it in the PATH, as users have it."""
 
+import fcntl
 import os
 import pathlib
+import pty
 import re
+import select
+import signal
+import struct
 import subprocess
+import termios
 import time
 
 from harness import KEY, ROOT, expect, expect_equal, queuejob, task, wait_until
@@ -169,6 +175,41 @@ def story_plugin_makes_jobs_and_waits_for_them(s):
     asked = subprocess.run(["kubectl", "__complete", "qj", "why", "--namespace", s.namespace, "g"], env={**env, "PATH": f"{programs}:{env['PATH']}"},
                            capture_output=True, text=True, timeout=60)
     expect_equal(asked.stdout.split(), ["good", ":4"], f"what kubectl itself completes; {asked.stderr}")
+
+
+def on_terminal(s, seconds, *args):
+    """What the plug-in draws on a terminal of 100 columns until it ends, or until Ctrl-C after so many seconds."""
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+    process = subprocess.Popen(["setsid", "--ctty", built(s) / "kubectl-qj", *args], stdin=its, stdout=its, stderr=its,
+                               env={**os.environ, "KUBECONFIG": str(s.cluster.kubeconfig)})
+    os.close(its)
+    drawn, end = b"", time.monotonic() + seconds
+    try:
+        while process.poll() is None and time.monotonic() < end:
+            if select.select([ours], [], [], 0.2)[0]:
+                drawn += os.read(ours, 65536)
+        if process.poll() is None:
+            os.write(ours, b"\x03")
+        return drawn.decode(), process.wait(10)
+    except OSError:  # the other end is closed
+        return drawn.decode(), process.wait(10)
+    finally:
+        process.kill()
+        os.close(ours)
+
+
+def story_plugin_draws_on_a_terminal(s):
+    """top is drawn again after five seconds, until Ctrl-C; the bar of wait --progress is drawn over itself, and the last line stays."""
+    s.apply(queuejob("good", task("worker", 2, outcome="succeed", after="3s")))
+    drawn, status = on_terminal(s, 60, "wait", "good", "--progress", "--namespace", s.namespace)
+    expect_equal(status, 0, f"exit status of wait: {drawn!r}")
+    lines = drawn.replace("\r\n", "\n").split("\r\x1b[K")
+    expect(lines[0] == "" and any(line == f"[{24 * '-'}] 2 running, 0 of 2 succeeded  Running" for line in lines), f"its bar: {lines}")
+    expect(lines[-1].endswith(f"\nqueuejob.{KEY}good Completed\n"), f"its last line: {lines[-1]!r}")
+    drawn, status = on_terminal(s, 7, "top")
+    expect_equal((status, drawn.count("\x1b[H\x1b[J")), (-signal.SIGINT, 2), f"top is drawn twice and ended by Ctrl-C: {drawn!r}")
+    expect(re.search(r"^NODE +STATE +FREE-PODS", drawn, re.M), drawn)
 
 
 def story_plugin_converts_objects_of_other_tools(s):
