@@ -270,14 +270,17 @@ static bool is_adopted(const struct queue_group *qg)
 		qg->group->status.placement.state == KAR_PG_STATE_NONE;
 }
 
-/* Nothing of its attempt is there, or will be: it waits as one that has not begun. */
+/* Nothing of its attempt is there, or will be: it waits as one that has not begun. What has failed before counts on, unless it was edited. */
 static void end_attempt(struct queue_pass *p, const struct queue_group *qg, struct kar_podgroup_status *st)
 {
 	const struct kar_pg_placement *old = &qg->group->status.placement;
+	bool edited = qg->workload && kar_podgroup_admission_is_old(qg->group, qg->workload->generation);
 
-	if (old->state == KAR_PG_STATE_PLACED || old->state == KAR_PG_STATE_UNPLACED)
+	if (old->state == KAR_PG_STATE_PLACED || old->state == KAR_PG_STATE_UNPLACED) {
 		st->placement = kar_pg_reactivate(old, this_second(p));
-	else if (old->state == KAR_PG_STATE_SATISFIED)
+		if (!edited)
+			st->placement.failures = kar_pg_failures(old, this_second(p));
+	} else if (old->state == KAR_PG_STATE_SATISFIED)
 		st->placement = kar_pg_give_up(old, KAR_PG_STATE_WAITING, true, this_second(p));
 }
 

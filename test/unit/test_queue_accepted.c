@@ -376,6 +376,38 @@ static void who_is_refused_at_its_start_gives_its_place_back(void **state KAR_UN
 }
 
 #define PLACED_FOR(generation) "\"admittedGeneration\":" generation "," PLACED
+#define PLACED_AGAIN \
+	"\"phase\":\"Pending\",\"position\":0,\"admittedQueue\":\"a\",\"placement\":{\"state\":\"Placed\",\"attempt\":13,\"failures\":12,\"generation\":1,\"plan\":[{\"node\":\"n1\",\"task\":\"t\",\"indexes\":\"0\"}]}," ADMITTED( \
+		"True", "Admitted", "admitted by queue a")
+
+static bool forgets_failures(void)
+{
+	struct kar_buf out = { 0 };
+	struct kar_err err = { 0 };
+	bool forgets;
+
+	assert_int_equal(w.controller.encode(&w.sync, &w.sync.plan.actions[0], &out, &err), 0);
+	forgets = strstr(kar_buf_cstr(&out), "\"failures\":null") != NULL;
+	kar_buf_release(&out);
+	return forgets;
+}
+
+/* A webhook that refuses now and then does not make a gang that fails and fails try for ever: only an edit does. */
+static void who_gives_its_place_back_has_failed_as_often_as_before(void **state)
+{
+	put_gang("t", 9, "", PLACED_AGAIN, STARTING("First"));
+	show_stored("t", (struct kar_pod_stored){ .needs = SMALL });
+	answer("t", KAR_TEMPLATE_FORBIDDEN, "no such account");
+	assert_string_equal(pass(), "patch podgroups/status ns/t (Admitted=False/Forbidden position=0)");
+	assert_false(forgets_failures());
+	assert_false(teardown(state) || begin(state));
+	put_gang("u", 9, "", RUNS, "\"phase\":\"Running\",\"incarnation\":1");
+	put_gang("t", 8, "", "\"admittedGeneration\":7," PLACED_AGAIN, "\"phase\":\"Pending\"");
+	show_stored("t", (struct kar_pod_stored){ .needs = SMALL });
+	assert_string_equal(pass(),
+		"patch podgroups/status ns/t (Admitted=False/InsufficientCapacity position=1)");
+	assert_true(forgets_failures());
+}
 
 /* The pods of a job that was edited after it was let in are others: it is judged anew, as long as it has none. */
 static void who_is_edited_before_it_has_pods_is_judged_anew(void **state)
@@ -526,6 +558,7 @@ int main(void)
 		TEST(what_admission_looks_at_is_asked_about),
 		TEST(who_is_refused_at_its_start_gives_its_place_back),
 		TEST(who_is_edited_before_it_has_pods_is_judged_anew),
+		TEST(who_gives_its_place_back_has_failed_as_often_as_before),
 		TEST(who_is_refused_later_keeps_its_place),
 		TEST(class_that_does_not_exist_takes_nothing),
 		TEST(taken_names_are_waited_for),
