@@ -4,6 +4,7 @@ import time
 
 from harness import KEY, MANIFESTS, TEST_KEY, expect, expect_equal, wait_until
 
+from stories.documents import blocks
 from stories.rbac import BY_POLICY, SERVICE_ACCOUNT, as_manager, expect_policies_are_sound, merge
 
 GROUP = "scheduling.x-k8s.io/pod-group"
@@ -167,3 +168,13 @@ def story_batch_job_of_a_queue_completes(s):
         wait_until(lambda name=name: s.kubectl.get("job", name)["status"].get("succeeded") == 2, f"{name} completes", seconds=90)
     time.sleep(1)
     expect_equal([suspended(s, name)[0] for name in ("one", "two", "three")], [False] * 3, "nothing is suspended once more")
+
+
+def story_documented_workloads(s):
+    """docs/WORKLOADS.md: its Job starts whole in the queue default, and the last command resumes one that waits."""
+    install(s)
+    example = next(text for language, text in blocks("docs/WORKLOADS.md") if language == "yaml")
+    s.apply(example)
+    wait_until(lambda: bound(s, "train") == 4, "its four pods have nodes", seconds=60)
+    expect_equal(suspended(s, "train"), (False, None), "it is resumed")
+    expect("train" in s.kubectl("get", "jobs", "-l", "kube-arbitrator.io/queue"), "the label finds it")
