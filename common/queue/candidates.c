@@ -120,8 +120,10 @@ static bool exceeds_a_budget(const struct q_pass *p, const struct q_group *v)
 /* Not both ways: who was evicted by a group never evicts that one back. */
 static bool is_spared(const struct taking *t, const struct q_group *v)
 {
-	return v == t->taker || !is_live(v) || v->in->not_evictable || t->taker->in->evicted_by == v->index ||
-		exceeds_a_budget(t->pass, v);
+	bool elsewhere = t->inside && !(t->in_domains[v->index] & t->domain);
+
+	return v == t->taker || elsewhere || !is_live(v) || v->in->not_evictable ||
+		t->taker->in->evicted_by == v->index || exceeds_a_budget(t->pass, v);
 }
 
 static bool may_reclaim(struct taking *t, struct q_group *v, const struct source *from, struct rank *r)

@@ -27,6 +27,13 @@ struct taking {
 	struct q_ask ask;
 	struct q_short lacks;
 	uint64_t resources; /* that are short, for rights */
+	/*
+	 * Of a taker that must be in one domain, while one is tried: its path, and per group whether pods of it are there, which alone are of use, a bit for
+	 * each domain that is tried; NULL: any is looked at.
+	 */
+	const char *inside;
+	const uint8_t *in_domains;
+	uint8_t domain; /* the bit of .inside */
 	struct q_victim *victims;
 	uint32_t n_victims;
 	enum q_way way; /* of the sources */

@@ -166,6 +166,9 @@ struct kar_sched_why q_explain_beside_head(struct q_pass *p, const struct q_ask 
 /* kar_sched_exceeds_nodes(), kar_sched_all_alike() of its minimum. */
 bool q_exceeds_nodes(const struct q_pass *p, struct q_group *g, struct kar_sched_excess *out) KAR_NONNULL;
 bool q_nodes_are_alike(const struct q_pass *p, struct q_group *g) KAR_NONNULL;
+/* The domains that could have the pods of an .ask that must be in one, were they empty: at most @most, that with most room first; how many. */
+uint32_t q_domains_for(struct q_pass *p, const struct q_ask *ask, uint32_t most,
+	const char **out) KAR_NONNULL;
 bool q_fits_empty_nodes(const struct q_pass *p, const struct q_group *g) KAR_NONNULL;
 /* Takes (@sign 1), or gives back, what is held for the head of the cluster: also the room of old pods that have gone since. */
 void q_reserve_room(struct q_pass *p, int32_t sign) KAR_NONNULL;

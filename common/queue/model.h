@@ -194,9 +194,10 @@ struct q_ask {
 	struct q_group *group;
 	int32_t from, to;
 	const int64_t *needs;
-	const int64_t *rows;          /* per row of the kind */
-	bool extra;                   /* beyond its minimum */
-	bool job;                     /* a new live group */
+	const int64_t *rows; /* per row of the kind */
+	bool extra;          /* beyond its minimum */
+	bool job;            /* a new live group */
+	const char *inside;  /* of .job: the path of the only required domain that is looked at; NULL: any */
 	bool no_lock, no_reservation; /* for explanations */
 };
 

@@ -68,6 +68,7 @@ static void make_wish(const struct q_pass *p, const struct q_ask *ask, struct wi
 		w->gang.hold = in->hold.items;
 		w->gang.n_hold = in->hold.n;
 		w->gang.topology = in->topology;
+		w->gang.topology.inside = ask->inside;
 	}
 }
 
@@ -266,6 +267,14 @@ bool q_place(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct
 		st->n_held = out.n_held;
 	}
 	return true;
+}
+
+uint32_t q_domains_for(struct q_pass *p, const struct q_ask *ask, uint32_t most, const char **out)
+{
+	struct wish w;
+
+	make_wish(p, ask, &w);
+	return kar_sched_domains_for(p->in->snapshot->sched, &w.gang, most, p->arena, out);
 }
 
 bool q_fits_empty_nodes(const struct q_pass *p, const struct q_group *g)

@@ -24,6 +24,7 @@ bool q_taker_fits(struct taking *t)
 	bool all;
 
 	t->ask = q_ask_of(p, t->taker);
+	t->ask.inside = t->inside;
 	all = q_rows_fit(p, &t->ask, Q_FUT, &t->lacks);
 	if (all) {
 		all = fits_on_nodes(t, false) && (!p->plan.n_stranded || fits_on_nodes(t, true));
@@ -140,17 +141,12 @@ bool q_may_find_victims(struct q_pass *p, struct q_group *g)
 	return may_find_any(&t);
 }
 
-/*
- * Holds end, and extras are taken; if that is not enough, groups of other queues are reclaimed, or groups of its own queue preempted, or
- * both: the first that makes it fit; last of all pods of no queue go. When groups of its own queue have gone, the queue may have a right to extras that it had not before.
- */
-static bool choose(struct taking *t)
+/* Groups of other queues are reclaimed, or groups of its own queue preempted, or both: the first that makes it fit. */
+static bool take_groups(struct taking *t)
 {
 	static const enum q_way ways[][4] = { { Q_RECLAIM }, { Q_PREEMPT, Q_TAKE_EXTRAS },
 		{ Q_PREEMPT, Q_TAKE_EXTRAS, Q_RECLAIM } };
 
-	if ((may_evict(t->taker) && take_by(t, Q_END_HOLDS)) || take_by(t, Q_TAKE_EXTRAS))
-		return true;
 	for (size_t i = 0; i < KAR_LEN(ways) && may_evict(t->taker); i++) {
 		struct q_mark mark;
 		uint32_t n = t->n_victims;
@@ -169,6 +165,134 @@ static bool choose(struct taking *t)
 		t->n_victims = n;
 		q_taker_fits(t); /* what is short is that of before */
 	}
+	return false;
+}
+
+/* --- one domain at a time ---------------------------------------------------------------------------- */
+
+enum { DOMAINS_TRIED = 8 };
+
+/* Which groups have pods in which of the @n domains. */
+static void find_groups_inside(struct taking *t, const char *const *paths, uint32_t n)
+{
+	struct q_pass *p = t->pass;
+	uint8_t *in = kar_arena_alloc(p->arena, p->in->snapshot->n_groups + 1, sizeof(*in));
+
+	for (uint32_t i = 0; i < p->plan.n_live; i++) {
+		const struct q_group *g = p->plan.live[i];
+
+		for (uint32_t k = 0; k < g->st.n_spots; k++) {
+			const char *path = g->st.spots[k].node
+				? kar_sched_domain_of(p->in->snapshot->sched, &t->taker->in->topology,
+					  g->st.spots[k].node)
+				: NULL;
+
+			for (uint32_t d = 0; path && d < n; d++) {
+				if (strcmp(path, paths[d]) == 0)
+					in[g->index] |= (uint8_t)(1U << d);
+			}
+		}
+	}
+	t->in_domains = in;
+}
+
+/* What it costs others. */
+struct cost {
+	int64_t pods;    /* that go; -1: the taker cannot be there */
+	int32_t base;    /* the highest priority of those that go */
+	kar_time oldest; /* since when the first of them is admitted */
+};
+
+static struct cost cost_of(const struct taking *t)
+{
+	struct cost c = { .base = INT32_MIN, .oldest = INT64_MAX };
+
+	for (uint32_t i = 0; i < t->n_victims; i++) {
+		const struct q_group *g = t->victims[i].group;
+
+		c.pods += t->victims[i].before.n_kept - g->st.n_kept;
+		c.base = g->in->base > c.base ? g->in->base : c.base;
+		c.oldest = g->in->admitted_at < c.oldest ? g->in->admitted_at : c.oldest;
+	}
+	return c;
+}
+
+/* Fewer pods, then a lower priority, then those that were admitted last. */
+static bool is_cheaper(const struct cost *a, const struct cost *b)
+{
+	if (a->pods != b->pods)
+		return a->pods < b->pods;
+	if (a->base != b->base)
+		return a->base < b->base;
+	return a->oldest > b->oldest;
+}
+
+/* What it costs if the taker is to be in that domain. What goes is undone. */
+static struct cost try_inside(struct taking *t)
+{
+	struct q_mark mark = q_mark(t->pass);
+	struct q_victim *before = kar_arena_alloc(t->pass->arena, t->n_victims + 1, sizeof(*before));
+	struct cost cost = { .pods = -1 };
+	uint32_t n = t->n_victims;
+
+	if (n)
+		memcpy(before, t->victims, n * sizeof(*before));
+	if (take_groups(t)) {
+		give_back(t);
+		cost = cost_of(t);
+	}
+	q_undo(t->pass, mark);
+	t->n_victims = n;
+	if (n)
+		memcpy(t->victims, before, n * sizeof(*before));
+	return cost;
+}
+
+/* Of a taker that must be in one domain: only who is in that goes, and it is the one where that costs least. */
+static bool take_groups_of_one_domain(struct taking *t)
+{
+	const char *paths[DOMAINS_TRIED], *best = NULL;
+	uint32_t n = q_domains_for(t->pass, &t->ask, DOMAINS_TRIED, paths);
+	struct cost least = { .pods = -1 };
+	uint8_t domain = 0;
+
+	find_groups_inside(t, paths, n);
+	for (uint32_t d = 0; d < n; d++) {
+		struct cost cost;
+
+		t->inside = paths[d];
+		t->domain = (uint8_t)(1U << d);
+		cost = try_inside(t);
+		if (cost.pods < 0 || (best && !is_cheaper(&cost, &least)))
+			continue;
+		best = t->inside;
+		domain = t->domain;
+		least = cost;
+	}
+	t->inside = best;
+	t->domain = domain;
+	return best && take_groups(t);
+}
+
+static bool must_be_together(const struct taking *t)
+{
+	return t->ask.job && t->taker->in->topology.n_labels && t->taker->in->topology.required &&
+		!t->taker->in->no_node_check && !t->pass->in->snapshot->no_nodes && may_evict(t->taker);
+}
+
+/*
+ * Holds end, and extras are taken; if that is not enough, whole groups go; last of all pods of no queue. When groups of its own queue have gone,
+ * the queue may have a right to extras that it had not before.
+ */
+static bool choose(struct taking *t)
+{
+	if ((may_evict(t->taker) && take_by(t, Q_END_HOLDS)) || take_by(t, Q_TAKE_EXTRAS))
+		return true;
+	if (must_be_together(t) && take_groups_of_one_domain(t))
+		return true;
+	t->inside = NULL;
+	if (take_groups(t))
+		return true;
 	return q_may_find(t, Q_TAKE_FOREIGN) && q_take_foreign(t);
 }
 

@@ -99,6 +99,7 @@ struct kar_topology_wish {
 	uint32_t
 		slice_depth; /* depth: every .slice_size pods of a role that follow each other are in one domain of it; 0: none need be */
 	int32_t slice_size; /* with .slice_depth: > 0; the last slice of a role may be smaller */
+	const char *inside; /* of .required: the path of the only domain that is looked at; NULL: any */
 	bool balance; /* domains get equally many slices, or pods, to one: of .slice_depth, else of .preferred, else below .required */
 };
 
@@ -141,6 +142,15 @@ struct kar_placement {
  */
 bool kar_sched_place(struct kar_sched *s, const struct kar_gang *gang, struct kar_arena *a,
 	struct kar_placement *out) KAR_NONNULL;
+/* The path of the domain of the required depth that the node is in; NULL: it is in none. Valid as long as the node is. */
+const char *kar_sched_domain_of(struct kar_sched *s, const struct kar_topology_wish *w,
+	const char *node) KAR_NONNULL;
+/*
+ * The domains of the required depth that could have all pods of the gang if they were empty: at most @most of them, the one with most room for
+ * them first. Their paths, in @a; returns how many.
+ */
+uint32_t kar_sched_domains_for(struct kar_sched *s, const struct kar_gang *gang, uint32_t most,
+	struct kar_arena *a, const char **out) KAR_NONNULL;
 /* Is there room for one more pod of the class on this node? */
 bool kar_sched_fits_on(const struct kar_sched *s, kar_class c, const char *node) KAR_NONNULL;
 /* The same of a pod that is there already: rules about other pods move nobody. */

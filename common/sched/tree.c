@@ -218,6 +218,15 @@ static int64_t asked_of_class(const struct kar_gang *gang, kar_class class, bool
 	return n;
 }
 
+/* Is the domain with this path the one that alone is looked at, or in it? */
+static bool is_inside(const struct sched_try *t, const char *path)
+{
+	const char *only = t->gang->topology.inside;
+	size_t n = only ? strlen(only) : 0;
+
+	return !only || (strncmp(path, only, n) == 0 && (!path[n] || path[n] == '/'));
+}
+
 /* The domains with enough of each role (@later: for what may come later as well), the one with the least room first; in the arena. */
 static struct sched_ranked *domains_that_may_do(struct sched_try *t, bool later, uint32_t *n)
 {
@@ -227,7 +236,7 @@ static struct sched_ranked *domains_that_may_do(struct sched_try *t, bool later,
 	*n = 0;
 	for (t->domain = 0; t->domain < k->n; t->domain++) {
 		int64_t copies = 0;
-		bool enough = k->first[t->domain] != SCHED_NONE;
+		bool enough = k->first[t->domain] != SCHED_NONE && is_inside(t, k->values[t->domain]);
 
 		for (uint32_t i = 0; i < t->gang->n_roles && enough; i++) {
 			const struct kar_role *r = &t->gang->roles[i];
@@ -368,6 +377,48 @@ struct sched_largest sched_largest_domain(struct kar_sched *s, const struct kar_
 	}
 	out.unlabelled = count_unlabelled(s, k);
 	return out;
+}
+
+static bool could_hold(struct kar_sched *s, const struct kar_gang *gang, const struct sched_key *k,
+	uint32_t domain)
+{
+	bool holds = k->first[domain] != SCHED_NONE;
+
+	for (uint32_t i = 0; i < gang->n_roles && holds; i++)
+		holds = !missing_in(s, gang, &gang->roles[i], k, domain);
+	return holds && exceeded_in(s, gang, k, domain) == SCHED_NONE;
+}
+
+uint32_t kar_sched_domains_for(struct kar_sched *s, const struct kar_gang *gang, uint32_t most,
+	struct kar_arena *a, const char **out)
+{
+	uint32_t key = sched_key(s, gang->topology.labels, gang->topology.required), n = 0;
+	const struct sched_key *k = &s->keys[key];
+	struct sched_ranked *all = kar_arena_alloc(a, k->n + 1, sizeof(*all));
+
+	for (uint32_t d = 0; d < k->n; d++) {
+		if (!could_hold(s, gang, k, d))
+			continue;
+		all[n] = (struct sched_ranked){ .domain = d, .path = k->values[d] };
+		for (uint32_t i = 0; i < gang->n_roles; i++) {
+			int64_t room = sched_hot(s, gang->roles[i].class)->domain_total[key][d];
+
+			all[n].copies -= room < gang->roles[i].need ? room : gang->roles[i].need;
+		}
+		n++;
+	}
+	qsort(all, n, sizeof(*all), sched_compare_room); /* room was subtracted: most of it comes first */
+	for (uint32_t i = 0; i < n && i < most; i++)
+		out[i] = kar_arena_printf(a, "%s", all[i].path);
+	return n < most ? n : most;
+}
+
+const char *kar_sched_domain_of(struct kar_sched *s, const struct kar_topology_wish *w, const char *node)
+{
+	const struct sched_key *k = &s->keys[sched_key(s, w->labels, w->required)];
+	uint32_t i = sched_find_node(s, node);
+
+	return i != SCHED_NONE && k->domain[i] != SCHED_NONE ? k->values[k->domain[i]] : NULL;
 }
 
 static int64_t needed(const struct kar_gang *gang)

@@ -10,7 +10,7 @@
  * with them, an admitted one lacks them) wants=2 (more) held=n1:2 (what its plan holds, of the same pods) retry rolled-back deactivated;
  * grows (it was admitted without room) asks (the API server is asked once more before others go for it). uses=n1:2xcpu=1: what its pods have, if it may be evicted; protected: it may not; started=5 (minutes
  * ago) evicted-by=ns/g1 lost-to=ns/g1 never (its PriorityClass does not preempt) failed (so did its last start). with=g2,g3: the groups with
- * which it starts; missing=ns/x: one that does not exist. direct (its pods are created bound) unverified (its places are no promise) last=n1 (it takes that node last).
+ * which it starts; required=rack: all its pods are in one domain of this label; missing=ns/x: one that does not exist. direct (its pods are created bound) unverified (its places are no promise) last=n1 (it takes that node last).
  *
  * Pods of no queue that may be evicted: `other x n1:3xcpu=1 prio=-10 budget=b`, which are x0, x1, x2 of namespace o; young, stops, soon (they stop, and are gone in a
  * moment) kept=why. They come in the order of priorities, of one priority the youngest first. `allows b=2`: a budget.
@@ -225,6 +225,11 @@ static bool read_gang_word(struct scene *s, uint32_t i, const char *word)
 		g->created_bound = true;
 	} else if (is(word, "unverified")) {
 		g->unverified = true;
+	} else if (takes(word, "required=", &value)) {
+		const char **labels = kar_arena_alloc(&s->arena, 1, sizeof(*labels));
+
+		labels[0] = value;
+		g->topology = (struct kar_topology_wish){ .labels = labels, .n_labels = 1, .required = 1 };
 	} else if (is(word, "grows")) {
 		g->provisioned = true;
 	} else if (is(word, "asks")) {

@@ -8,6 +8,9 @@
 
 #include "test/unit/queue_scene.h"
 
+#define TWO_RACKS \
+	"node m1 cpu=2 @rack=m; node m2 cpu=2 @rack=m; node n1 cpu=2 @rack=n; node n2 cpu=2 @rack=n; "
+
 static const struct scene_row rows[] = {
 	{ "fits", "queue a; node n1 cpu=4; g1 a needs=3xcpu=1", "g1 Admitted n1*3" },
 	{ "with_extras", "queue a; node n1 cpu=4; g1 a needs=2xcpu=1 wants=5", "g1 Admitted n1*2" },
@@ -186,6 +189,24 @@ static const struct scene_row rows[] = {
 		"queue a; node n1 cpu=2; node n2 cpu=1; g1 a last=n1 needs=2xcpu=1", "g1 Admitted n2 n1" },
 	{ "one_alone_is_not_waited_beside", "queue a; node n1 cpu=2; g1 a last=n1 needs=2xcpu=1",
 		"g1 Admitted n1*2" },
+	{ "jobs_of_one_rack_alone_are_evicted",
+		"queue a preempts; " TWO_RACKS
+		"g1 a admitted prio=1 started=9 uses=m1:2xcpu=1; g2 a admitted prio=1 started=2 uses=n1:2xcpu=1; "
+		"g3 a admitted prio=1 started=8 uses=m2:2xcpu=1; g4 a admitted prio=1 started=3 uses=n2:2xcpu=1; "
+		"t a prio=5 required=rack needs=4xcpu=1",
+		"g1 Admitted; g2 Preempted evicted for ns/t: priority 5 over 1; g3 Admitted; g4 Preempted evicted for ns/t: priority 5 over 1; "
+		"t Reserving capacity is held; 2 pods of ns/g2, 2 of ns/g4 are still stopping; 1st of 1 in queue a" },
+	{ "those_of_the_rack_where_fewest_pods_go",
+		"queue a preempts; " TWO_RACKS
+		"g1 a admitted prio=1 started=9 uses=m1:1xcpu=1; g2 a admitted prio=1 started=2 uses=n1:2xcpu=1; "
+		"g4 a admitted prio=1 started=3 uses=n2:2xcpu=1; t a prio=5 required=rack needs=4xcpu=1",
+		"g1 Preempted evicted for ns/t: priority 5 over 1; g2 Admitted; g4 Admitted; "
+		"t Reserving capacity is held; 1 pod of ns/g1 is still stopping; 1st of 1 in queue a" },
+	{ "nobody_is_evicted_if_no_rack_comes_free",
+		"queue a preempts; " TWO_RACKS
+		"g1 a admitted prio=1 uses=m1:2xcpu=1; g2 a admitted prio=9 uses=m2:1xcpu=1; "
+		"g3 a admitted prio=1 uses=n1:2xcpu=1; g4 a admitted prio=9 uses=n2:1xcpu=1; t a prio=5 required=rack needs=4xcpu=1",
+		"g1 Admitted; g2 Admitted; g3 Admitted; g4 Admitted; t InsufficientCapacity insufficient cpu: 4 requested, 2 of 8 free (2 short); 1st of 1 in queue a" },
 	{ "group_that_is_not_placed", "queue a; node n1 cpu=1; g1 a; g2 a needs=1xcpu=1",
 		"g1 Admitted; g2 Admitted n1" },
 };

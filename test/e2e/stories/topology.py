@@ -6,6 +6,7 @@ import json
 from harness import ROOT, TEST_KEY, expect, expect_equal, wait_until
 from stories.members import LABEL, batch_job, group, members, owned_pod, owner, runs, said
 from stories.nodes import bound_nodes, gang, nodes_of, placement, wait_for_words, wait_until_alone
+from stories.preemption import queue
 
 RACK = "example.com/rack"
 
@@ -81,6 +82,22 @@ def story_slices_of_a_batch_job(s):
         index = "batch.kubernetes.io/job-completion-index"
         nodes = {int(p["metadata"]["labels"][index]): p["spec"]["nodeName"] for p in members(s, "b").values()}
         expect_equal([nodes[i] for i in range(4)], [n[1], n[3], n[0], n[2]], "nodes by index")
+
+
+def story_rack_is_freed_where_fewest_pods_go(s):
+    """For a gang that must be in one rack the job with one pod goes, and not the younger one with two in the other rack."""
+    wait_until_alone(s)
+    name = queue(s)
+    with racks(s) as (first, _):
+        for job, pods, rack in (("one", 1, "r1"), ("two", 2, "r2")):
+            s.apply(gang(job, replicas=pods, sched={"priority": 1, "nodeSelector": {RACK: rack}}, queue=name))
+            s.wait_phase(job, "Running", running=pods)
+        uids = s.uids("two")
+        s.apply(gang("high", replicas=2, sched={"priority": 10, "topology": {"required": RACK}}, queue=name))
+        s.wait_phase("high", "Running", running=2, seconds=60)
+        expect_equal(set(bound_nodes(s, "high")), set(first), "nodes of the gang")
+        expect_equal(s.uids("two"), uids, "pods of the job that stays")
+        s.kubectl("delete", "queuejob", "--all", "--wait=true", "--cascade=foreground")
 
 
 def story_level_that_no_topology_has(s):
