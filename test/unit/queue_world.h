@@ -16,6 +16,7 @@
  *        p=BASE t=CREATED waited=SECONDS run=D (admitted, D pods bound; on=NODE:N,NODE:N or the first node) bare=D (admitted, no pod bound)
  *        claim (reserving), formed=T admitted=T scaled=T started=T ends=T stops=N (that many of its pods are still leaving the first node)
  *        budget=NAME:N (it protects N of its pods), fixed (not elastic), ineligible=REASON, unit=NAME,NAME, timeout=SECONDS, keep (not evictable), replaces, direct (created_bound), raised=D (runs D < MIN), yields, empty (yields to groups with members), bound-for-good (not_returnable), evictions=N
+ *        required=LABEL (all its pods are in one domain of this label)
  *        edit=N:RES:AMOUNT (its templates were edited: a minimum of N such pods) edited=... (a pass has let that in)
  *   flags runtime= window= starve= age= (seconds) load= (thousandths)
  *   now SECONDS
@@ -398,7 +399,12 @@ static inline bool world_group_word(struct world *w, struct kar_queue_group *g, 
 		g->elastic = false;
 	else if (strcmp(word, "keep") == 0)
 		g->not_evictable = true;
-	else if (strcmp(word, "replaces") == 0)
+	else if (strcmp(word, "required") == 0) {
+		const char **labels = kar_arena_alloc(&w->a, 1, sizeof(*labels));
+
+		labels[0] = value;
+		g->topology = (struct kar_topology_wish){ .labels = labels, .n_labels = 1, .required = 1 };
+	} else if (strcmp(word, "replaces") == 0)
 		g->replaces = true;
 	else if (strcmp(word, "direct") == 0)
 		g->created_bound = true;

@@ -497,6 +497,10 @@ static const struct row rows[] = {
 	{ "claim_from_before_head_is_met_all_the_same",
 		"node n cpu=4; flags starve=300; queue a; group r a 1 cpu=1 run=1; group head a 1 cpu=4 t=10; group c a 1 cpu=1 claim",
 		"c=1 | head=InsufficientCapacity" },
+	{ "only_one_domain_is_held_for_a_head_that_must_be_in_one", /* y has what is free of the other rack, and z none of that of head */
+		"node m1 cpu=4 @rack=m; node n1 cpu=4 @rack=n; node n2 cpu=4 @rack=n; flags starve=300; queue a; "
+		"group r a 1 cpu=1 run=1 on=n1:1; group head a 2 cpu=4 required=rack t=10; group y a 1 cpu=4; group z a 1 cpu=4",
+		"head=InsufficientCapacity | y=1 | z=HeadReserved" },
 	{ "reservation_begins",
 		"node m cpu=4; node n cpu=4; flags starve=300; queue a; group r a 1 cpu=1 run=1; group head a 2 cpu=4 t=10; group x a 1 cpu=4 t=20; group y a 1 cpu=1",
 		"reservation:a=head since 10000 until 10600 pods 1 | y=HeadReserved | x=HeadReserved" },
