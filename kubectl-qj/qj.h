@@ -306,6 +306,11 @@ const char *qj_task_name(struct qj *q, const struct qj_job *j, size_t i) KAR_NON
 /* The queue in force: that of the status, else that of the spec, else "default". */
 const char *qj_job_queue(const struct qj_job *j) KAR_NONNULL KAR_RETNN;
 
+/* --- remove.c */
+
+/* Says how many batch Jobs of the namespace that was named, or of all, only the manager would resume. */
+void qj_report_suspended_jobs(struct qj *q) KAR_NONNULL;
+
 /* --- commands: each returns the exit status */
 
 typedef int qj_command_fn(struct qj *q);

@@ -20,6 +20,32 @@
 #define CHANGED "the server rejected our request"
 #define PERHAPS "; it may have been done all the same: look before you repeat it\n"
 
+#define BATCH(where) "list /apis/batch/v1/" where "jobs?labelSelector=kube-arbitrator.io%2Fqueue&limit=500"
+#define BATCH_JOB(name, annotations, suspend) \
+	"{'metadata':{'namespace':'team','name':'" name "','annotations':{" annotations \
+	"}},'spec':{'suspend':" suspend "}}"
+#define BY_QUEUE "'kube-arbitrator.io/suspended-by':'queue'"
+
+static int report(struct qj *q)
+{
+	qj_report_suspended_jobs(q);
+	return 0;
+}
+
+static const struct qj_row removals[] = {
+	{ "batch Jobs that the queue has suspended, and others", "release-gates", report,
+		.steps = { { BATCH(""),
+			"{'items':[" BATCH_JOB("user", "", "true") "," BATCH_JOB("train", BY_QUEUE,
+				"true") "," BATCH_JOB("runs", BY_QUEUE, "false") "," BATCH_JOB("more",
+				BY_QUEUE, "true") "]}" } },
+		.out = "Batch Jobs that stay suspended without the manager: 2; this resumes one: kubectl patch job train -n team --type=merge -p '{\"spec\":{\"suspend\":false}}'\n" },
+	{ "none of one namespace", "release-gates -n team", report,
+		.steps = { { BATCH("namespaces/team/"), "{'items':[" BATCH_JOB("user", "", "true") "]}" } } },
+	{ "batch Jobs that may not be listed", "release-gates", report,
+		.steps = { { BATCH(""), "cannot list jobs", KAR_DENIED } },
+		.out = "Batch Jobs that wait in a queue stay suspended; these cannot be listed: cannot list jobs\n" },
+};
+
 static const struct qj_row rows[] = {
 	{ "scale of a task without a name", "scale j 3 --task task0", qj_cmd_scale,
 		.steps = { { GET, READ("7") }, { PATCH, "{}" } },
@@ -76,24 +102,37 @@ static const struct qj_row rows[] = {
 	{ "list of one", "list j", qj_cmd_list, .err = "error: usage: kubectl qj list\n", .status = 1 },
 };
 
-static void rows_of_commands(void **state KAR_UNUSED)
+static void run_rows(const struct qj_row *all, size_t n)
 {
 	int failed = 0;
 
-	for (size_t i = 0; i < KAR_LEN(rows); i++) {
-		char *wrong = qj_script_run(&rows[i]);
+	for (size_t i = 0; i < n; i++) {
+		char *wrong = qj_script_run(&all[i]);
 
 		if (wrong)
-			print_error("%s: %s\n", rows[i].name, wrong);
+			print_error("%s: %s\n", all[i].name, wrong);
 		failed += wrong != NULL;
 		free(wrong);
 	}
 	assert_int_equal(failed, 0);
 }
 
+static void rows_of_commands(void **state KAR_UNUSED)
+{
+	run_rows(rows, KAR_LEN(rows));
+}
+
+static void jobs_that_stay_suspended_are_named(void **state KAR_UNUSED)
+{
+	run_rows(removals, KAR_LEN(removals));
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(rows_of_commands) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_of_commands),
+		cmocka_unit_test(jobs_that_stay_suspended_are_named),
+	};
 
 	return cmocka_run_group_tests_name("qj_act", tests, NULL, NULL);
 }
