@@ -11,8 +11,9 @@
 
 #include "common/base/str.h"
 #include "common/codec/json.h"
-#include "common/loop/clock.h"
 #include "common/loop/loop.h"
+
+kar_time qj_log_patience = 3000;
 
 enum {
 	MOST = 64,    /* logs at once: each has a connection */
@@ -46,12 +47,15 @@ struct watch {
 struct log {
 	TAILQ_ENTRY(log) link;
 	struct follow *f;
-	const char *pod, *container, *id; /* "uid/container/restarts" */
+	const char *pod, *container, *uid; /* of the pod */
+	int32_t restarts;
 	struct kar_call *call;
 	struct kar_timer *again;
 	struct qj_lines lines;
-	kar_time heard; /* wall, of the last bytes; 0: none yet */
+	kar_time heard; /* mono, of the last bytes; 0: none yet */
 	int tries;
+	bool last; /* the container has ended, or its pod is gone: the log has an end */
+	bool well; /* it has ended without an error, and it is not known yet if that was the end */
 	bool done;
 };
 
@@ -88,6 +92,7 @@ static void on_rest(void *arg)
 static void end_log(struct log *l)
 {
 	l->done = true;
+	l->well = false;
 	l->f->open--;
 	qj_lines_end(&l->lines);
 	if (l->f->ended)
@@ -98,7 +103,7 @@ static int on_log(void *arg, const char *bytes, size_t n)
 {
 	struct log *l = arg;
 
-	l->heard = kar_clock_wall();
+	l->heard = kar_loop_mono_now(l->f->q->loop);
 	l->tries = 0;
 	qj_lines_put(&l->lines, bytes, n);
 	return 0;
@@ -115,6 +120,12 @@ static void on_log_done(void *arg, const struct kar_answer *answer KAR_UNUSED, c
 		kar_timer_start(l->again, PAUSE);
 		return;
 	}
+	/* The status is a moment behind the container; a kubelet that starts again, or a proxy, ends the logs of those that run. */
+	if (!err && !l->last && !l->f->ended) {
+		l->well = true;
+		kar_timer_start(l->again, qj_log_patience);
+		return;
+	}
 	if (err && err->what != KAR_NOTFOUND) { /* a pod that is gone says no more */
 		fprintf(stderr, "%s error: %s\n", l->lines.prefix, err->msg);
 		l->f->status = 1;
@@ -125,23 +136,62 @@ static void on_log_done(void *arg, const struct kar_answer *answer KAR_UNUSED, c
 static void ask_log(void *arg)
 {
 	struct log *l = arg;
-	struct kar_request r = qj_log_request(l->f->q, l->pod, l->container, l->heard);
+	struct qj *q = l->f->q;
+	struct kar_request r;
 
+	if (l->well && l->f->ended) {
+		end_log(l);
+		return;
+	}
+	l->well = false;
+	r = qj_log_request(q, l->pod, l->container, l->heard ? kar_loop_mono_now(q->loop) - l->heard + 1 : 0);
 	r.on_data = on_log;
 	r.on_done = on_log_done;
 	r.arg = l;
-	l->call = kar_client_start(l->f->q->client, &r);
+	l->call = kar_client_start(q->client, &r);
+}
+
+static bool is_log_of(const struct log *l, const struct qj_pod *pod, const struct qj_container *c)
+{
+	return kar_streq(l->uid, pod->meta.uid ? pod->meta.uid : "") && kar_streq(l->container, c->name) &&
+		l->restarts == c->restarts;
+}
+
+/* Does what @l follows run, as its pod says? */
+static bool does_run(const struct log *l, const struct qj_pod *pod)
+{
+	const struct qj_container *c = pod->status.containers.items;
+
+	for (size_t i = 0; i < pod->status.containers.n; i++) {
+		if (is_log_of(l, pod, &c[i]) && c[i].state.has_running)
+			return true;
+	}
+	return false;
+}
+
+/* Logs of containers of @pod, or of one of its name before it, that have an end now. */
+static void note_ends(struct follow *f, const struct qj_pod *pod, bool deleted)
+{
+	struct log *l;
+
+	TAILQ_FOREACH(l, &f->logs, link) {
+		if (l->last || !kar_streq(l->pod, pod->meta.name) || (!deleted && does_run(l, pod)))
+			continue;
+		l->last = true;
+		if (l->well) {
+			kar_timer_stop(l->again);
+			end_log(l);
+		}
+	}
 }
 
 static void follow_log(struct follow *f, const struct qj_pod *pod, const struct qj_container *c)
 {
 	struct kar_arena *a = &f->q->arena;
-	const char *id = kar_arena_printf(a, "%s/%s/%d", pod->meta.uid ? pod->meta.uid : "", c->name,
-		(int)c->restarts);
 	struct log *l;
 
 	TAILQ_FOREACH(l, &f->logs, link) {
-		if (kar_streq(l->id, id))
+		if (is_log_of(l, pod, c))
 			return;
 	}
 	if (f->open == MOST) {
@@ -152,7 +202,9 @@ static void follow_log(struct follow *f, const struct qj_pod *pod, const struct 
 	}
 	l = kar_arena_alloc(a, 1, sizeof(*l));
 	l->f = f;
-	l->id = id;
+	l->uid = kar_arena_printf(a, "%s", pod->meta.uid ? pod->meta.uid : "");
+	l->restarts = c->restarts;
+	l->last = !c->state.has_running;
 	l->pod = kar_arena_printf(a, "%s", pod->meta.name);
 	l->container = kar_arena_printf(a, "%s", c->name);
 	l->lines = (struct qj_lines){ .q = f->q, .prefix = qj_log_prefix(f->q, pod, c->name) };
@@ -171,16 +223,18 @@ static int on_pod(void *arg, const void *document, struct kar_err *err)
 	const struct qj_container *containers;
 	struct kar_arena arena = { 0 };
 	struct qj_pod pod = { 0 };
+	bool deleted;
 
 	if (kar_streq(c->type, "ERROR"))
 		return kar_fail(err, KAR_RETRY, "the watch has ended");
-	if (kar_streq(c->type, "DELETED") ||
-		kar_json_decode(&arena, &qj_pod_desc, NULL, c->object.p, c->object.n, &pod, err)) {
+	if (kar_json_decode(&arena, &qj_pod_desc, NULL, c->object.p, c->object.n, &pod, err)) {
 		kar_arena_release(&arena);
 		return 0;
 	}
+	deleted = kar_streq(c->type, "DELETED");
+	note_ends(f, &pod, deleted);
 	containers = pod.status.containers.items;
-	for (size_t i = 0; i < pod.status.containers.n && !f->over; i++) {
+	for (size_t i = 0; i < pod.status.containers.n && !deleted && !f->over; i++) {
 		if (containers[i].name &&
 			(containers[i].state.has_running || containers[i].state.has_terminated))
 			follow_log(f, &pod, &containers[i]);

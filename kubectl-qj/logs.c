@@ -7,7 +7,6 @@
 
 #include "api/names.h"
 #include "common/base/str.h"
-#include "common/base/timefmt.h"
 
 enum { LONGEST = 64 << 10 /* bytes of a line that are kept before it is printed */ };
 
@@ -64,11 +63,10 @@ static bool is_label(const char *name)
 	return name && *name && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")];
 }
 
-struct kar_request qj_log_request(struct qj *q, const char *pod, const char *container, kar_time since)
+struct kar_request qj_log_request(struct qj *q, const char *pod, const char *container, kar_time last)
 {
 	KAR_CLEANUP(kar_cleanup_buf) struct kar_buf path = { 0 };
 	struct kar_request r = kar_client_get(&qj_pods, q->ns, pod);
-	char time[KAR_TIME_LEN];
 
 	r.subresource = "log";
 	kar_request_path(&r, &path);
@@ -78,8 +76,9 @@ struct kar_request qj_log_request(struct qj *q, const char *pod, const char *con
 		kar_buf_puts(&path, "&previous=true");
 	if (q->o.follow)
 		kar_buf_puts(&path, "&follow=true");
-	if (since)
-		kar_buf_printf(&path, "&sinceTime=%s", kar_time_format(since, time));
+	if (last) /* no time of day: the clock of the node may differ from ours */
+		kar_buf_printf(&path, "&sinceSeconds=%lld",
+			(long long)((last + KAR_SECOND - 1) / KAR_SECOND));
 	r.verb = KAR_LIST; /* its bytes come as they are, and need not be a document */
 	r.path = kar_arena_strndup(&q->arena, path.p, path.n);
 	r.lane = q->o.follow ? KAR_LANE_WATCHES : KAR_LANE_LISTS;

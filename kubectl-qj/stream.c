@@ -192,7 +192,7 @@ enum qj_streamed qj_watch(struct qj *q, const struct qj_watch *what, kar_time li
 		if (end == QJ_BROKEN && !(known && q->err.what == KAR_RETRY) && q->err.what != KAR_GONE)
 			break;
 		known = true;
-		if (!w.enough && end != QJ_ENOUGH && end != QJ_LATE)
+		if (!w.enough && end != QJ_LATE) /* also behind an event ERROR: the next may come at once */
 			qj_pause(q, PAUSE);
 		if (!w.enough && left(q, deadline) == 0)
 			end = QJ_LATE;

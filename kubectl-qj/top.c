@@ -105,7 +105,7 @@ static int print_queues(struct qj *q)
 	struct qj_table table;
 
 	if (qj_list(q, &queues, add_queues, &t))
-		return qj_fail(q);
+		return -1;
 	/* Who may not see the groups of all sees those of his namespace as next. */
 	t.groups_seen = qj_list(q, &groups, add_next, &t) == 0;
 	if (!t.groups_seen) {
@@ -124,7 +124,7 @@ static int print_queues(struct qj *q)
 	return 0;
 }
 
-/* Its memory is given back: it may be drawn for days. */
+/* Its memory is given back: it may be drawn for days. -1: .err says why it is not drawn. */
 static int draw(struct qj *q)
 {
 	struct kar_arena kept = q->arena;
@@ -154,17 +154,35 @@ static int draw(struct qj *q)
 	return status;
 }
 
-int qj_cmd_top(struct qj *q)
+/* Who could see the queues before sees them again when the server has time, or is back. */
+static bool may_pass(const struct qj *q)
 {
-	int status;
+	return q->err.what != KAR_DENIED && q->err.what != KAR_UNAUTHORIZED;
+}
 
-	if (q->o.n_args || q->o.all)
-		return qj_misused(q);
-	status = draw(q);
-	while (status == 0 && q->terminal) {
+/* The picture before stays, with one line below it that says why it is old. */
+static int draw_again_and_again(struct qj *q)
+{
+	bool drawn = true;
+
+	for (;;) {
+		bool before = drawn;
+
 		qj_pause(q, PERIOD);
 		q->now = kar_clock_wall();
-		status = draw(q);
+		drawn = draw(q) == 0;
+		if (!drawn && (before || !may_pass(q)))
+			(void)qj_fail(q);
+		if (!drawn && !may_pass(q))
+			return 1;
 	}
-	return status;
+}
+
+int qj_cmd_top(struct qj *q)
+{
+	if (q->o.n_args || q->o.all)
+		return qj_misused(q);
+	if (draw(q))
+		return qj_fail(q);
+	return q->terminal ? draw_again_and_again(q) : 0;
 }

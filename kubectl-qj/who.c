@@ -37,12 +37,15 @@ struct eviction {
 	kar_time at;
 };
 
+/* How much of a kind the user may list. */
+enum sight { ALL, OWN /* of the namespace of the job */, NOTHING };
+
 struct who {
 	struct qj *q;
 	const char *me; /* "ns/name" */
 	struct eviction *found;
 	size_t n;
-	bool all_groups, all_events; /* those of all namespaces were seen */
+	enum sight groups, events;
 };
 
 static const char *key(struct who *w, const char *ns, const char *name)
@@ -147,17 +150,50 @@ static int look_at_events(void *arg, const struct kar_array *items)
 	return 0;
 }
 
-/* In all namespaces; in that of the job, if the user may not. */
-static bool look(struct who *w, const struct kar_resource *res, const struct kar_desc *desc,
-	const char *fields, qj_page_fn *page)
+/* In all namespaces; in that of the job, if the user may not. -1: nobody knows; .err says why. */
+static int look(struct who *w, const struct qj_query *everywhere, qj_page_fn *page, enum sight *seen)
 {
-	struct qj_query query = { res, desc, "", NULL, fields };
+	struct qj_query query = *everywhere;
 
-	if (qj_list(w->q, &query, page, w) == 0)
-		return true;
-	query.ns = w->q->ns;
-	(void)qj_list(w->q, &query, page, w);
-	return false;
+	for (*seen = ALL; *seen != NOTHING; (*seen)++, query.ns = w->q->ns) {
+		if (qj_list(w->q, &query, page, w) == 0)
+			return 0;
+		if (w->q->err.what != KAR_DENIED)
+			return -1;
+	}
+	return 0;
+}
+
+static int look_at_all(struct who *w)
+{
+	const struct qj_query all_groups = { &qj_groups, &qj_group_desc, "", NULL, NULL };
+	const struct qj_query all_events = { &events, &event_desc, "", NULL, "reason=Preempted" };
+
+	if (look(w, &all_groups, look_at_groups, &w->groups) ||
+		look(w, &all_events, look_at_events, &w->events))
+		return -1;
+	return w->groups == NOTHING && w->events == NOTHING ? -1 : 0;
+}
+
+static const char *kinds_of(bool of_groups, bool of_events)
+{
+	return !of_groups ? "events" : !of_events ? "groups" : "groups and events";
+}
+
+static void print_limits(const struct who *w)
+{
+	bool own_groups = w->groups != NOTHING, own_events = w->events != NOTHING;
+
+	if (!w->n && own_groups && own_events)
+		fprintf(stderr, "Nobody was evicted for %s, and it was not evicted\n", w->me);
+	else if (!w->n)
+		fprintf(stderr, "What you may list has no eviction for %s, and none of it\n", w->me);
+	if (!own_groups || !own_events)
+		fprintf(stderr, "Evictions in namespace %s may be missing: you may not list its %s\n",
+			w->q->ns, kinds_of(!own_groups, !own_events));
+	if (w->groups != ALL || w->events != ALL)
+		fprintf(stderr, "Evictions in other namespaces are not shown: you may not list their %s\n",
+			kinds_of(w->groups != ALL, w->events != ALL));
 }
 
 static int by_time(const void *a, const void *b)
@@ -198,17 +234,11 @@ int qj_cmd_who(struct qj *q)
 			qj_get(q, &qj_jobs, q->ns, q->o.args[0], &qj_job_desc, &(struct qj_job){ 0 })))
 		return qj_fail(q);
 	w.me = key(&w, q->ns, q->o.args[0]);
-	w.all_groups = look(&w, &qj_groups, &qj_group_desc, NULL, look_at_groups);
-	w.all_events = look(&w, &events, &event_desc, "reason=Preempted", look_at_events);
+	if (look_at_all(&w))
+		return qj_fail(q);
 	if (w.n)
 		qsort(w.found, w.n, sizeof(*w.found), by_time);
 	print(&w);
-	if (!w.n)
-		fprintf(stderr, "Nobody was evicted for %s, and it was not evicted\n", w.me);
-	if (!w.all_groups || !w.all_events)
-		fprintf(stderr, "Evictions in other namespaces are not shown: you may not list their %s\n",
-			w.all_groups           ? "events"
-				: w.all_events ? "groups"
-					       : "groups and events");
+	print_limits(&w);
 	return 0;
 }

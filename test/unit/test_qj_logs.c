@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "kubectl-qj/logs.h"
 #include "test/fixture/qj_script.h"
 
 #define GET "get /apis/kube-arbitrator.io/v1alpha1/namespaces/default/queuejobs/j"
@@ -104,6 +105,14 @@ static const struct qj_row follows[] = {
 			{ LOG("p", "main&follow=true"), "second\n" },
 			{ LOG("q", "main&follow=true"), "other" } },
 		.out = "[p] first\n[p] second\n[q] other\n" },
+	{ "a log that ends before its container is asked for again", "logs j -f", qj_cmd_logs,
+		.steps = { { GET, JOB("") },
+			{ WATCH_PODS, EVENT("ADDED", POD("p", MAIN, "Running", RUNS("0"))), .open = true },
+			{ WATCH_JOB, EVENT("ADDED", JOB("'phase':'Running'")) },
+			{ LOG("p", "main&follow=true"), "first\n" },
+			{ LOG("p", "main&follow=true&sinceSeconds=1"), "gone", KAR_NOTFOUND },
+			{ WATCH_JOB, EVENT("MODIFIED", JOB(DONE)), .open = true } },
+		.out = "[p] first\n" },
 	{ "the job is gone, and a pod too", "logs j -f", qj_cmd_logs,
 		.steps = { { GET, JOB("") },
 			{ WATCH_PODS, EVENT("ADDED", POD("p", MAIN, "Running", RUNS("0"))), .open = true },
@@ -117,6 +126,7 @@ static const struct qj_row follows[] = {
 
 static void what_comes_is_followed(void **state KAR_UNUSED)
 {
+	qj_log_patience = 200;
 	run_rows(follows, KAR_LEN(follows));
 }
 

@@ -65,7 +65,22 @@ static const struct qj_row rows[] = {
 			{ EVENTS(""), "no", KAR_DENIED }, { EVENTS(MINE), "no", KAR_DENIED } },
 		.out = "AGE   EVICTED       FOR         RULE       WHY\n"
 		       "2m    default/low   default/j   priority   evicted for de...\n",
-		.err = "Evictions in other namespaces are not shown: you may not list their groups and events\n" },
+		.err = "Evictions in namespace default may be missing: you may not list its events\n"
+		       "Evictions in other namespaces are not shown: you may not list their groups and events\n" },
+	{ "nobody, in what he may see", "who j", qj_cmd_who,
+		.steps = { { GROUP, "{'metadata':{'name':'j'}}" }, { GROUPS(""), "{'items':[]}" },
+			{ EVENTS(""), "no", KAR_DENIED }, { EVENTS(MINE), "no", KAR_DENIED } },
+		.err = "What you may list has no eviction for default/j, and none of it\n"
+		       "Evictions in namespace default may be missing: you may not list its events\n"
+		       "Evictions in other namespaces are not shown: you may not list their events\n" },
+	{ "who may list nothing", "who j", qj_cmd_who,
+		.steps = { { GROUP, "{'metadata':{'name':'j'}}" }, { GROUPS(""), "no", KAR_DENIED },
+			{ GROUPS(MINE), "no", KAR_DENIED }, { EVENTS(""), "no", KAR_DENIED },
+			{ EVENTS(MINE), "cannot list events", KAR_DENIED } },
+		.err = "Error from server (Forbidden): cannot list events\n", .status = 1 },
+	{ "an error is no answer", "who j", qj_cmd_who,
+		.steps = { { GROUP, "{'metadata':{'name':'j'}}" }, { GROUPS(""), "broken", KAR_INVALID } },
+		.err = "error: broken\n", .status = 1 },
 	{ "hostile", "who j", qj_cmd_who,
 		.steps = { { GROUP, "{'metadata':{'name':'j'}}" }, { GROUPS(""), HOSTILE },
 			{ EVENTS(""), "{'items':[]}" } },
