@@ -161,7 +161,7 @@ struct kar_pg_placement kar_pg_suspend(const struct kar_pg_placement *old, kar_t
 
 struct kar_pg_placement kar_pg_queue_again(const struct kar_pg_placement *old)
 {
-	assert(is_in(old, HELD));
+	assert(is_in(old, HELD | IN(WAITING)));
 	return enter(old, KAR_PG_STATE_NONE, old->time);
 }
 

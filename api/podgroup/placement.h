@@ -58,7 +58,10 @@ struct kar_pg_placement kar_pg_evict(const struct kar_pg_placement *old, const c
 struct kar_pg_placement kar_pg_reserve(const struct kar_pg_placement *old) KAR_NONNULL;
 /* Its job is suspended: SUSPENDED. An attempt ends, and has not failed; after DEACTIVATED the failures are forgotten. */
 struct kar_pg_placement kar_pg_suspend(const struct kar_pg_placement *old, kar_time now) KAR_NONNULL;
-/* It is RESERVING or SUSPENDED no more, and waits in its queue: NONE. Its failures and its back-off stay. */
+/*
+ * It is RESERVING or SUSPENDED no more, and waits in its queue; or it is WAITING no more, and its members are still to be made: NONE. Its
+ * failures and its back-off stay.
+ */
 struct kar_pg_placement kar_pg_queue_again(const struct kar_pg_placement *old) KAR_NONNULL;
 /* Nobody places it any more: NONE, and nothing is remembered. */
 struct kar_pg_placement kar_pg_end(const struct kar_pg_placement *old) KAR_NONNULL;

@@ -316,8 +316,10 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings)
 	}
 	g->orphan = kar_queuejob_orphan(m);
 	g->made = !owner && kar_pairs_get(&m->labels, KAR_LABEL_MADE);
-	g->made_of_spec = owner && !g->owner_is_queuejob && kar_pairs_get(&m->labels, KAR_LABEL_MADE) &&
-		!kar_streq(kar_pairs_get(&m->labels, KAR_LABEL_MADE), KAR_MADE_FOR_WORKLOAD);
+	g->made_for_workload = owner && !g->owner_is_queuejob &&
+		kar_streq(kar_pairs_get(&m->labels, KAR_LABEL_MADE), KAR_MADE_FOR_WORKLOAD);
+	g->made_of_spec = owner && !g->owner_is_queuejob && !g->made_for_workload &&
+		kar_pairs_get(&m->labels, KAR_LABEL_MADE);
 	if (!g->owner_is_queuejob)
 		g->queue_label =
 			kar_copy_fit(mem, kar_pairs_get(&m->labels, KAR_LABEL_QUEUE), KAR_COPY_VALUE);
@@ -482,7 +484,8 @@ bool kar_podgroup_same_content(const struct kar_podgroup *a, const struct kar_po
 		a->creation == b->creation && a->deletion == b->deletion &&
 		kar_streq(a->owner_uid, b->owner_uid) && kar_streq(a->owner_name, b->owner_name) &&
 		a->owner_is_queuejob == b->owner_is_queuejob && a->orphan == b->orphan &&
-		a->made == b->made && a->made_of_spec == b->made_of_spec && a->pruned == b->pruned &&
+		a->made == b->made && a->made_of_spec == b->made_of_spec &&
+		a->made_for_workload == b->made_for_workload && a->pruned == b->pruned &&
 		kar_streq(a->queue_label, b->queue_label) && kar_podgroup_spec_equal(&a->spec, &b->spec) &&
 		kar_pg_options_equal(&a->options, &b->options) &&
 		kar_status_equal(&kar_podgroup_status_table, &a->status, &b->status, KAR_SF_ALL);

@@ -222,6 +222,7 @@ struct kar_podgroup {
 	bool owner_is_queuejob; /* a QueueJob of our API group: other projects have a kind of that name too */
 	bool orphan;            /* see kar_queuejob_orphan() */
 	bool made_of_spec;      /* the manager has made it of a SchedulingSpec of its owner */
+	bool made_for_workload; /* it has made it for a workload that can be suspended */
 	bool made;              /* the manager has made it for pods without a PodGroup (kar_pod_gang()) */
 	bool pruned; /* its CRD has dropped our part of its status, which is in annotations then (api/podgroup/pg_kept.h) */
 	/* Value of its label KAR_LABEL_QUEUE; NULL: none, or it is of a QueueJob, whose spec says it. */

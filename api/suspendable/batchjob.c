@@ -64,15 +64,13 @@ static bool has_ended(const struct kar_array *conditions)
 /* At most so many pods run at the same time. A Job without completions ends with the first that succeeds. */
 static void read_counts(const struct wire_job *w, struct kar_suspendable_set *set)
 {
-	int32_t most = w->spec.has_parallelism ? w->spec.parallelism : 1, left = most;
+	int64_t most = w->spec.has_parallelism ? w->spec.parallelism : 1, all = INT32_MAX;
 
-	if (w->spec.has_completions) {
-		left = (int32_t)kar_clamp((int64_t)w->spec.completions - w->status.succeeded, 0, INT32_MAX);
-		set->least = most < w->spec.completions ? most : w->spec.completions;
-	} else {
-		set->least = most;
-	}
-	set->count = most < left ? most : left;
+	if (w->spec.has_completions)
+		all = w->spec.completions;
+	set->most = (int32_t)kar_clamp(most < all ? most : all, 0, INT32_MAX);
+	all -= w->spec.has_completions ? w->status.succeeded : 0;
+	set->count = (int32_t)kar_clamp(most < all ? most : all, 0, INT32_MAX);
 }
 
 static struct kar_object *project(const void *wire, struct kar_intern *strings)

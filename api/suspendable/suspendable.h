@@ -19,8 +19,8 @@
 
 /* Pods of one template. */
 struct kar_suspendable_set {
-	int32_t count; /* that are still to run at the same time */
-	int32_t least; /* without which the gang is not whole, those that have succeeded among them */
+	int32_t count;                        /* that are still to run at the same time */
+	int32_t most;                         /* that run at the same time while none has succeeded */
 	const struct kar_pod_needs *needs;    /* shared; NULL: not known, or its user names the node */
 	const struct kar_pod_counted *charge; /* shared: what a ResourceQuota counts of a pod */
 	const char *priority_class;           /* NULL: none */

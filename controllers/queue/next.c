@@ -307,6 +307,10 @@ static void set_waiting(struct queue_pass *p, const struct queue_group *qg,
 /* It is admitted, and nobody places it: what it remembers of attempts is of no use. */
 static void end_placing(const struct queue_group *qg, struct kar_podgroup_status *st)
 {
+	if (qg->promised && st->placement.state != KAR_PG_STATE_DEACTIVATED) {
+		st->placement = kar_pg_queue_again(&st->placement);
+		return;
+	}
 	if (!st->placement.attempt && kar_pg_lasting_state(qg->group) == KAR_PG_STATE_NONE) {
 		st->placement = kar_pg_queue_again(&st->placement);
 		return;

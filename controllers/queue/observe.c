@@ -156,7 +156,7 @@ static struct queue_group observe_group(struct queue_pass *p, const struct kar_p
 {
 	const struct kar_asked which = kar_asked_queue(p->stores, g);
 	bool recorded = kar_podgroup_admitted_by(g, which.queue),
-	     admitted = recorded && !queue_waits_for_places(g);
+	     admitted = recorded && !queue_waits_for_places(g) && !(s && queue_is_not_asked_yet(s));
 
 	assert(recorded || !admitted); /* a pass believes only what is written */
 	if (!admitted && (is_unreadable(g, owner) || has_no_room_for_ours(g)))
@@ -216,13 +216,13 @@ static void refuse(struct queue_pass *p, const struct queue_group *qg, struct ka
 		queue_refuse(in, KAR_QR_NAMESPACE_NOT_ALLOWED,
 			kar_arena_printf(a, "queue %s does not admit namespace %s", qg->queue, g->o.ns));
 	check_spec(p, g, in);
-	if (qg->gang && pl->state == KAR_PG_STATE_DEACTIVATED)
+	if ((qg->gang || qg->promised) && pl->state == KAR_PG_STATE_DEACTIVATED)
 		queue_refuse(in, KAR_QR_DEACTIVATED, kar_pg_failed_attempts(g, pl, a));
 	if (queue_is_evicted(g))
 		queue_refuse(in, KAR_QR_PREEMPTED, pl->cause);
 	if (in->ineligible == KAR_QR_BACK_OFF)
 		return; /* what is said already is the cause behind */
-	if (queue_is_rolled_back(g) || (qg->gang && pl->retry_after > p->now))
+	if (queue_is_rolled_back(g) || ((qg->gang || qg->promised) && pl->retry_after > p->now))
 		queue_refuse(in, KAR_QR_BACK_OFF, describe_failure(g, a));
 }
 

@@ -9,8 +9,10 @@
 
 enum { COME_WITHIN = 60 * KAR_SECOND }; /* of its admission; a controller makes a thousand pods in less */
 
+enum counted { COUNT_ALL, COUNT_ON_NODES }; /* the second: that stay there */
+
 /* Those that have not ended. */
-static int32_t count_pods(const struct queue_pass *p, const struct kar_podgroup *g, bool and_leaving)
+static int32_t count_pods(const struct queue_pass *p, const struct kar_podgroup *g, enum counted which)
 {
 	const struct kar_object *o;
 	char key[KAR_KEY_LEN];
@@ -21,7 +23,7 @@ static int32_t count_pods(const struct queue_pass *p, const struct kar_podgroup 
 		kar_iter_next(&it, &o);) {
 		const struct kar_pod *pod = kar_as_pod(o);
 
-		n += !kar_pod_finished(pod) && (and_leaving || !pod->deletion);
+		n += !kar_pod_finished(pod) && (which == COUNT_ALL || (pod->node && !pod->deletion));
 	}
 	return n;
 }
@@ -43,17 +45,25 @@ static const struct queue_charges *charges_of(struct queue_pass *p, const struct
 	return s->set.charge ? queue_quota_of_role(p->quota, s->o.ns, &role) : NULL;
 }
 
-bool queue_observe_promised(struct queue_pass *p, uint32_t i)
+bool queue_is_not_asked_yet(const struct kar_suspendable *s)
 {
-	struct queue_group *qg = &p->groups[i];
-	const struct kar_suspendable *s = qg->suspendable;
+	return !s->resumed && !s->suspended;
+}
+
+static bool wait_for_workload(struct queue_pass *p, uint32_t i, const char *why)
+{
+	queue_refuse(&p->in[i], KAR_QR_WAITING_FOR_MEMBERS, why);
+	p->in[i].no_node_check = true;
+	return true;
+}
+
+static void ask_for(struct queue_pass *p, uint32_t i, const struct kar_suspendable *s)
+{
 	struct queue_runs runs = { .arena = p->arena };
 	struct kar_queue_group *in = &p->in[i];
 	struct kar_topology_wishes wishes = { 0 };
 	struct queue_gang unrecorded = { 0 };
 
-	if (!s || !s->suspended || !s->set.needs || qg->admitted || count_pods(p, qg->group, true))
-		return false;
 	if (s->set.count > 0)
 		queue_run_add(&runs, class_of(p, s), s->set.count, charges_of(p, s));
 	queue_runs_give(&runs, in);
@@ -62,6 +72,24 @@ bool queue_observe_promised(struct queue_pass *p, uint32_t i)
 	in->no_provisioning = true; /* its pods do not exist, so nobody sees that nodes are missing */
 	kar_topology_wishes_add(&wishes, s->set.topology);
 	queue_ask_topology(p, i, &wishes, &unrecorded);
+}
+
+bool queue_observe_promised(struct queue_pass *p, uint32_t i)
+{
+	struct queue_group *qg = &p->groups[i];
+	const struct kar_suspendable *s = qg->suspendable;
+
+	if (qg->admitted || (!s && !qg->group->made_for_workload) || count_pods(p, qg->group, COUNT_ALL))
+		return false;
+	if (!s)
+		return wait_for_workload(p, i,
+			"the workload that it was made for names no queue, or cannot be read");
+	if (queue_is_not_asked_yet(s))
+		return wait_for_workload(p, i, "its workload is about to be suspended");
+	if (!s->suspended || !s->set.needs)
+		return false;
+	qg->promised = true;
+	ask_for(p, i, s);
 	return true;
 }
 
@@ -99,7 +127,8 @@ void queue_hold_promised(struct queue_pass *p, uint32_t i)
 	if (!qg->admitted || left <= 0 || !s->set.needs || in->hold.n)
 		return;
 	queue_come_again(p, left);
-	missing = s->set.count - count_pods(p, qg->group, false);
+	missing = s->set.count -
+		count_pods(p, qg->group, COUNT_ON_NODES); /* those that wait at the gate hold nothing */
 	needs = kar_sched_needs(kar_snapshot_sched(p->stores->snapshot), class_of(p, s));
 	hold = kar_arena_alloc(p->arena, needs->n_amounts + 1, sizeof(*hold));
 	for (uint32_t k = 0; k < needs->n_amounts && missing > 0; k++)

@@ -7,9 +7,11 @@
 
 #include "controllers/queue/pass.h"
 
+/* Does @s run, or is it about to run, although its queue has not been asked? It is about to be suspended; an admission of its group is of no use. */
+bool queue_is_not_asked_yet(const struct kar_suspendable *s) KAR_NONNULL;
 /*
- * Group number @i waits, and its workload is suspended by its queue: it asks for the pods of the template. False: it does not, or has pods,
- * which count.
+ * Group number @i waits, and its workload is suspended by its queue: it asks for the pods of the template. One that is not suspended
+ * yet is refused until it is, and so is one whose workload is not known. False: it does not wait so, or has pods, which count.
  */
 bool queue_observe_promised(struct queue_pass *p, uint32_t i) KAR_NONNULL;
 /* Group number @i was admitted a moment ago, and its pods are still to come: room is held for those that do not exist. */

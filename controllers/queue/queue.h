@@ -81,6 +81,7 @@ struct queue_group {
 	bool taken_back;  /* that admission: it has no pods, and what was admitted is not what it is now */
 	bool admitted;    /* and it holds what that gave: it does not wait to be placed anew */
 	enum kar_queue_yields yields;
+	bool promised; /* its pods are those of the template of .suspendable: they do not exist */
 	bool keeps_place; /* of others: all of its members were gone and are there again: it goes before others as if it had a claim */
 	bool waits_for_pods;           /* of its job that should be gone: a pass is due when they are */
 	const struct queue_gang *gang; /* NULL: the pass finds no places for it */

@@ -1,5 +1,7 @@
 #include "controllers/suspend/suspend.h"
 
+#include <string.h>
+
 #include "api/copy.h"
 #include "api/names.h"
 #include "api/status/reasons.h"
@@ -22,19 +24,41 @@ static bool is_rolled_back(const struct kar_podgroup *g)
 	return g->status.placement.state == KAR_PG_STATE_ROLLING_BACK;
 }
 
+static bool is_ready(const struct kar_suspendable *s)
+{
+	return kar_streq(s->set.group, s->o.name) && s->set.gated;
+}
+
+/* The queue has decided about it as it is: about one that it suspends, or that it has resumed. */
+static bool is_admitted(const struct suspend_view *v)
+{
+	return v->admitted && (v->s->resumed || (v->s->suspended && v->s->by_queue));
+}
+
 /*
  * It makes no pods, or ones that wait at our gate since the manager has resumed it: these are placed as they are. Only when it is evicted, or
- * its start has failed, it must be suspended as well.
+ * its start has failed, it must be suspended as well. A group that somebody has deleted is made again.
  */
 static bool may_go_on(const struct suspend_view *v)
 {
-	return v->s->suspended || v->admitted ||
-		(v->s->resumed && is_group_of(v->group, v->s) && !is_rolled_back(v->group));
+	return v->s->suspended || is_admitted(v) ||
+		(v->s->resumed && (!v->group || (is_group_of(v->group, v->s) && !is_rolled_back(v->group))));
 }
 
 bool suspend_is_contested(const struct suspend_view *v)
 {
-	return v->s->by_queue && !v->s->suspended && !v->admitted;
+	return v->s->by_queue && !v->s->suspended && !is_admitted(v);
+}
+
+/* One that runs keeps the minimum that it started with, but for no more than it can have. The CRD takes no 0. */
+int32_t suspend_minimum(const struct suspend_view *v)
+{
+	int32_t min = (int32_t)kar_clamp((int64_t)v->s->set.count + v->succeeded, 1, INT32_MAX),
+		most = v->s->set.most > 1 ? v->s->set.most : 1;
+
+	if (v->s->suspended || !v->group)
+		return min;
+	return v->group->spec.min_member < most ? v->group->spec.min_member : most;
 }
 
 static struct kar_action *add(const struct suspend_view *v, struct kar_plan *p, enum kar_verb verb, int what,
@@ -62,7 +86,7 @@ static void make_group(const struct suspend_view *v, struct kar_plan *p)
 
 	a->what = SUSPEND_MAKE;
 	a->payload = v;
-	a->note = kar_arena_printf(p->arena, "minMember=%d queue=%s", (int)v->s->set.least, v->s->queue);
+	a->note = kar_arena_printf(p->arena, "minMember=%d queue=%s", (int)suspend_minimum(v), v->s->queue);
 }
 
 /* True: what the queue has decided about is not what is wanted now. */
@@ -70,10 +94,10 @@ static bool follow(const struct suspend_view *v, struct kar_plan *p)
 {
 	const struct kar_podgroup *g = v->group;
 
-	if (g->spec.min_member == v->s->set.least && kar_streq(g->queue_label, v->s->queue))
+	if (g->spec.min_member == suspend_minimum(v) && kar_streq(g->queue_label, v->s->queue))
 		return false;
 	add(v, p, KAR_PATCH, SUSPEND_FOLLOW, &g->o,
-		kar_arena_printf(p->arena, "minMember=%d queue=%s", (int)v->s->set.least, v->s->queue));
+		kar_arena_printf(p->arena, "minMember=%d queue=%s", (int)suspend_minimum(v), v->s->queue));
 	return true;
 }
 
@@ -100,7 +124,9 @@ static void suspend(const struct suspend_view *v, struct kar_plan *p)
 	if (suspend_is_contested(v) && v->contested >= SUSPEND_CONTESTED) {
 		kar_plan_requeue(p, SUSPEND_WITHIN);
 		tell(p, true, kar_reason_Contested,
-			"somebody resumes it again and again while its queue has no room: it is left alone for a minute, and its pods wait");
+			is_ready(v->s)
+				? "somebody resumes it again and again while its queue has no room: it is left alone for a minute, and its pods wait"
+				: "somebody resumes it again and again while its queue has no room: it is left alone for a minute, and its pods run");
 		return;
 	}
 	add(v, p, KAR_PATCH, SUSPEND_SUSPEND, NULL, "suspend");
@@ -109,11 +135,6 @@ static void suspend(const struct suspend_view *v, struct kar_plan *p)
 			kar_arena_printf(p->arena,
 				"its queue %s resumes it when there is room: it is suspended again",
 				v->s->queue));
-}
-
-static bool is_ready(const struct kar_suspendable *s)
-{
-	return kar_streq(s->set.group, s->o.name) && s->set.gated;
 }
 
 /* The template of what has started cannot be changed before its status says that it has not. */
@@ -136,6 +157,10 @@ static const char *obstacle(const struct suspend_view *v, struct kar_arena *a)
 			"its template names PodGroup %s: remove that label, or the label " KAR_LABEL_QUEUE
 			" of the %s",
 			s->set.group, s->o.type->res.kind);
+	if (!s->set.needs || s->set.needs->node)
+		return "its template names a node, or cannot be read: no queue can place it";
+	if (strlen(s->o.name) >= KAR_COPY_VALUE - 1)
+		return "its name is longer than 63 characters, which the label of its pods cannot hold";
 	if (v->group && !is_group_of(v->group, s) && !v->group->deletion)
 		return kar_arena_printf(a, "PodGroup %s is not of it: delete that, or give it another name",
 			s->o.name);
@@ -150,8 +175,11 @@ void suspend_decide(const struct suspend_view *v, struct kar_plan *p)
 	if (!suspend_is_ours(s))
 		return;
 	why = obstacle(v, p->arena);
-	if (!may_go_on(v))
+	if (!may_go_on(v)) {
 		suspend(v, p);
+		if (!why)
+			return; /* its queue decides about it when it is suspended */
+	}
 	if (why) {
 		tell(p, true,
 			v->group && !is_group_of(v->group, s) ? kar_reason_NameConflict
@@ -166,7 +194,7 @@ void suspend_decide(const struct suspend_view *v, struct kar_plan *p)
 	if (v->group->deletion)
 		return;
 	/* Whatever it has become since, it was not resumed by us: the status, which changes often, may not delay this. */
-	if (s->suspended && s->resumed)
+	if (s->suspended && s->resumed && !s->by_queue)
 		add(v, p, KAR_PATCH, SUSPEND_FORGET, NULL, "suspended by its user")->rv = 0;
 	if (!follow(v, p) && s->suspended && s->by_queue && v->admitted)
 		resume(v, p);

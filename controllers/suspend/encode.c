@@ -7,10 +7,11 @@
 #include "common/codec/json.h"
 #include "controllers/runtime/controller.h"
 
-static void write_group(struct kar_json_writer *w, const struct kar_suspendable *s)
+static void write_group(struct kar_json_writer *w, const struct suspend_view *v)
 {
+	const struct kar_suspendable *s = v->s;
 	const struct kar_podgroup_spec spec = {
-		.min_member = s->set.least,
+		.min_member = suspend_minimum(v),
 		.priority_class_name = s->set.priority_class,
 	};
 	char version[KAR_API_VERSION_LEN];
@@ -44,7 +45,7 @@ static void write_edit(struct kar_json_writer *w, const struct suspend_view *v)
 	kar_jw_end_object(w);
 	kar_jw_key(w, "spec");
 	kar_jw_begin_object(w);
-	kar_jw_kv_int(w, "minMember", v->s->set.least);
+	kar_jw_kv_int(w, "minMember", suspend_minimum(v));
 	kar_jw_end_object(w);
 }
 
@@ -143,7 +144,7 @@ int suspend_encode(const struct kar_action *a, struct kar_buf *out)
 	kar_json_writer_init(&w, out);
 	kar_jw_begin_object(&w);
 	if (a->what == SUSPEND_MAKE)
-		write_group(&w, v->s);
+		write_group(&w, v);
 	else if (a->what == SUSPEND_FOLLOW)
 		write_edit(&w, v);
 	else if (a->what == SUSPEND_RESET)

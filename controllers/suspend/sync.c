@@ -56,6 +56,17 @@ static void remember_contested(struct memory *m, kar_time mono)
 	m->contested[0] = mono ? mono : 1;
 }
 
+static int32_t count_succeeded(const struct kar_stores *stores, const char *key)
+{
+	const struct kar_object *o;
+	int32_t n = 0;
+
+	for (struct kar_iter it = kar_store_by_index(stores->pods, KAR_POD_BY_GROUP, key);
+		kar_iter_next(&it, &o);)
+		n += kar_as_pod(o)->phase == KAR_POD_SUCCEEDED;
+	return n;
+}
+
 static bool waits_anew(struct memory *m, const struct suspend_view *v)
 {
 	const struct kar_condition *c =
@@ -93,6 +104,7 @@ static bool sync_object(struct kar_controller *c, struct kar_sync *s, const stru
 	v->group = group ? kar_as_podgroup(group) : NULL;
 	v->admitted = group && kar_streq(v->group->owner_uid, o->uid) &&
 		kar_podgroup_admitted_by(v->group, kar_asked_queue(stores, v->group).queue);
+	v->succeeded = v->s->suspended ? count_succeeded(stores, s->key) : 0;
 	v->contested = count_contested(m, v, s->mono);
 	v->waits_anew = waits_anew(m, v);
 	suspend_decide(v, &s->plan);

@@ -186,7 +186,7 @@ BUGS = [
     Bug("succeeded_placed_again", "pods that have succeeded get a place", QJ + "roles.c",
         ".n_done = kar_queuejob_done(job, task),", ".n_done = 0,"),
     Bug("pause_ignored", "a gang is placed again at once", QUEUE + "observe.c",
-        "queue_is_rolled_back(g) || (qg->gang && pl->retry_after > p->now)", "queue_is_rolled_back(g)"),
+        "queue_is_rolled_back(g) || ((qg->gang || qg->promised) && pl->retry_after > p->now)", "queue_is_rolled_back(g)"),
     Bug("cordons_ignored", "gangs are placed on nodes that are cordoned", "controllers/cluster/snapshot.c",
         "		kar_sched_node(s->sched, &new->offer);", "		kar_sched_node(s->sched, &(struct kar_node_offer){ new->offer.name, new->offer.allocatable, new->offer.n_allocatable, .ready = true });"),
     Bug("bound_pods_take_no_room", "nodes count as empty", "controllers/cluster/snapshot.c",

@@ -110,7 +110,7 @@ static const struct qj_row follows[] = {
 			{ WATCH_PODS, EVENT("ADDED", POD("p", MAIN, "Running", RUNS("0"))), .open = true },
 			{ WATCH_JOB, EVENT("ADDED", JOB("'phase':'Running'")) },
 			{ LOG("p", "main&follow=true"), "first\n" },
-			{ LOG("p", "main&follow=true&sinceSeconds=1"), "gone", KAR_NOTFOUND },
+			{ LOG("p", "main&follow=true&sinceSeconds="), "gone", KAR_NOTFOUND },
 			{ WATCH_JOB, EVENT("MODIFIED", JOB(DONE)), .open = true } },
 		.out = "[p] first\n" },
 	{ "the job is gone, and a pod too", "logs j -f", qj_cmd_logs,

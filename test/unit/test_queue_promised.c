@@ -52,6 +52,8 @@ static const struct {
 		"a pod asks for 11 cpu, the largest node has 10" },
 	{ "it_selects_what_no_node_has", BY_QUEUE, true, "8", "\"nodeSelector\":{\"disk\":\"ssd\"},", "",
 		REFUSED("Infeasible"), NULL },
+	{ "it_is_not_suspended_yet", "", false, "4", "", "", REFUSED("WaitingForMembers"),
+		"its workload is about to be suspended" },
 	{ "its_user_has_suspended_it", "", true, "4", "", "", REFUSED("Suspended"), "the job is suspended" },
 };
 
@@ -114,6 +116,39 @@ static void room_is_held_until_its_pods_come(void **state)
 	}
 }
 
+static void pods_at_the_gate_hold_as_those_to_come(void **state KAR_UNUSED)
+{
+	put_queue("default", "");
+	put_node("n1", "10", "");
+	put_batch_job(RESUMED, false, "3", "", "");
+	put_its_group(JUST_NOW);
+	put_named(w.stores.pods, "j-a", ",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"j\"}",
+		",\"spec\":{\"schedulingGates\":[{\"name\":\"kube-arbitrator.io/gang\"}],\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"3\"}}}]}");
+	put_rival("5");
+	assert_non_null(strstr(sync_text(true), "ns/rival (Admitted=False/InsufficientCapacity"));
+}
+
+static void failed_start_is_not_tried_at_once(void **state KAR_UNUSED)
+{
+	put_queue("default", "");
+	put_node("n1", "10", "");
+	put_batch_job(BY_QUEUE, true, "3", "", "");
+	put_its_group(
+		"\"placement\":{\"state\":\"Waiting\",\"attempt\":1,\"failures\":1,\"time\":\"2026-11-21T13:46:20Z\",\"retryAfter\":\"2026-11-21T13:47:00Z\",\"cause\":\"late\"}");
+	assert_non_null(strstr(sync_text(true), "ns/j (Admitted=False/BackOff"));
+}
+
+static void failures_of_a_start_are_not_forgotten(void **state KAR_UNUSED)
+{
+	put_queue("default", "");
+	put_node("n1", "10", "");
+	put_batch_job(BY_QUEUE, true, "3", "", "");
+	put_its_group(
+		"\"placement\":{\"state\":\"Waiting\",\"attempt\":1,\"failures\":1,\"time\":\"2026-11-21T13:46:20Z\",\"retryAfter\":\"2026-11-21T13:46:21Z\",\"cause\":\"late\"}");
+	assert_non_null(strstr(sync_text(true), "ns/j (Admitted=True/Admitted"));
+	check_says(&w.sync.plan.actions[0], "\"failures\":1");
+}
+
 static void one_that_has_ended_holds_nothing(void **state KAR_UNUSED)
 {
 	put_queue("default", "");
@@ -131,6 +166,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(pods_of_a_template_are_placed),
 		TEST(room_is_held_until_its_pods_come),
+		TEST(pods_at_the_gate_hold_as_those_to_come),
+		TEST(failed_start_is_not_tried_at_once),
+		TEST(failures_of_a_start_are_not_forgotten),
 		TEST(one_that_has_ended_holds_nothing),
 	};
 

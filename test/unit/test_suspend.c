@@ -86,8 +86,27 @@ static const struct {
 } rows[] = {
 	{ "new_one_gets_a_group", BY_QUEUE, true, PLAIN, "", NULL, NULL,
 		"create podgroups ns/j (minMember=2 queue=q)" },
-	{ "one_that_runs_is_suspended", "", false, PLAIN, STARTED, NULL, NULL,
-		PATCH "(suspend); create podgroups ns/j (minMember=2 queue=q)" },
+	{ "one_that_runs_is_suspended", "", false, PLAIN, STARTED, NULL, NULL, PATCH "(suspend)" },
+	{ "an_admission_of_what_was_not_asked_about_is_none", "", false, PLAIN, STARTED, OWNED, TRUE,
+		PATCH "(suspend)" },
+	{ "its_group_was_deleted", RESUMED, false, READY, STARTED, NULL, NULL,
+		"create podgroups ns/j (minMember=2 queue=q)" },
+	{ "one_that_was_made_again_from_its_own_yaml",
+		",\"annotations\":{\"kube-arbitrator.io/suspended-by\":\"queue\",\"kube-arbitrator.io/resumed-by\":\"queue\"}",
+		true, READY, "", OWNED, TRUE, PATCH "(resume)" },
+	{ "no_pods", BY_QUEUE, true, ",\"parallelism\":0,\"template\":{" POD "}}", "", NULL, NULL,
+		"create podgroups ns/j (minMember=1 queue=q)" },
+	{ "more_pods_than_it_started_with_join_later", RESUMED, false,
+		",\"parallelism\":5,\"template\":{\"metadata\":{\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"j\"}}," POD
+		",\"schedulingGates\":[{\"name\":\"kube-arbitrator.io/gang\"}]}}",
+		STARTED, OWNED, TRUE, "" },
+	{ "fewer_pods_than_it_started_with", RESUMED, false,
+		",\"parallelism\":1,\"template\":{\"metadata\":{\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"j\"}}," POD
+		",\"schedulingGates\":[{\"name\":\"kube-arbitrator.io/gang\"}]}}",
+		STARTED, OWNED, TRUE, "patch podgroups ns/j (minMember=1 queue=q)" },
+	{ "its_template_names_a_node", BY_QUEUE, true,
+		",\"template\":{\"spec\":{\"nodeName\":\"n1\",\"containers\":[]}}", "", NULL, NULL,
+		"event Warning Unsupported: its template names a node, or cannot be read: no queue can place it" },
 	{ "it_waits_and_says_why", BY_QUEUE, true, PLAIN, "", OWNED, FALSE,
 		"event Normal Waiting: NoFit: m" },
 	{ "admitted_it_is_resumed", BY_QUEUE, true, PLAIN, "", OWNED, TRUE, PATCH "(resume)" },
@@ -230,7 +249,7 @@ static void whoever_resumes_it_again_and_again_is_left_alone(void **state KAR_UN
 	put_job(BY_QUEUE, false, PLAIN, "");
 	assert_true(sync_named("ns/j"));
 	assert_string_equal(printed(),
-		"event Warning Contested: somebody resumes it again and again while its queue has no room: it is left alone for a minute, and its pods wait; requeue 1m");
+		"event Warning Contested: somebody resumes it again and again while its queue has no room: it is left alone for a minute, and its pods run; requeue 1m");
 	w.mono += 61 * KAR_SECOND;
 	assert_true(sync_named("ns/j"));
 	assert_non_null(strstr(printed(), "(suspend)"));
@@ -253,28 +272,41 @@ static void each_reason_is_said_once(void **state KAR_UNUSED)
 
 static const struct {
 	const char *name, *spec, *status;
-	int32_t count, least;
+	int succeeded; /* members that have */
+	int32_t count, minimum;
 } counts[] = {
-	{ "one_if_nothing_is_said", "", "", 1, 1 },
-	{ "parallelism", ",\"parallelism\":4", "", 4, 4 },
-	{ "no_more_than_are_to_complete", ",\"parallelism\":4,\"completions\":3", "", 3, 3 },
+	{ "one_if_nothing_is_said", "", "", 0, 1, 1 },
+	{ "parallelism", ",\"parallelism\":4", "", 0, 4, 4 },
+	{ "no_more_than_are_to_complete", ",\"parallelism\":4,\"completions\":3", "", 0, 3, 3 },
 	{ "what_has_succeeded_is_not_made_again", ",\"parallelism\":4,\"completions\":6",
-		",\"status\":{\"succeeded\":4}", 2, 4 },
-	{ "none", ",\"parallelism\":0", "", 0, 0 },
+		",\"status\":{\"succeeded\":4}", 4, 2, 6 },
+	{ "what_has_succeeded_without_the_label_is_no_member", ",\"parallelism\":4,\"completions\":6",
+		",\"status\":{\"succeeded\":4}", 0, 2, 2 },
+	{ "none", ",\"parallelism\":0", "", 0, 0, 1 },
+	{ "nonsense", ",\"parallelism\":-3,\"completions\":-1", "", 0, 0, 1 },
 };
 
 static void pods_of_a_job_are_counted(void **state)
 {
 	for (size_t i = 0; i < KAR_LEN(counts); i++) {
 		const struct kar_suspendable *s;
+		char name[32];
 
 		assert_int_equal(teardown(state), 0);
 		setup(state);
-		put_job("", true, counts[i].spec, counts[i].status);
+		put_job(BY_QUEUE, true, counts[i].spec, counts[i].status);
+		for (int k = 0; k < counts[i].succeeded; k++) {
+			snprintf(name, sizeof(name), "j-%d", k);
+			put_named(w.stores.pods, name,
+				",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"j\"}",
+				",\"status\":{\"phase\":\"Succeeded\"}");
+		}
 		s = kar_as_suspendable(kar_store_get(w.stores.batchjobs, "ns", "j"));
-		if (s->set.count != counts[i].count || s->set.least != counts[i].least)
-			fail_msg("%s: %d pods at once, %d make a gang", counts[i].name, (int)s->set.count,
-				(int)s->set.least);
+		assert_true(sync_named("ns/j"));
+		if (s->set.count != counts[i].count ||
+			suspend_minimum(&(struct suspend_view){ .s = s, .succeeded = counts[i].succeeded }) !=
+				counts[i].minimum)
+			fail_msg("%s: %d pods at once", counts[i].name, (int)s->set.count);
 	}
 }
 

@@ -144,6 +144,7 @@ def story_manager_changes_of_jobs_only_what_it_must(s):
         "a deadline": as_manager(s, "patch", "job", "mine", *merge(spec={"activeDeadlineSeconds": 5})),
         "its label": as_manager(s, "patch", "job", "mine", *merge(metadata={"labels": {QUEUE: "other"}})),
         "another annotation": as_manager(s, "patch", "job", "mine", *merge(metadata={"annotations": {"x": "y"}})),
+        "its conditions": as_manager(s, "patch", "job", "mine", "--subresource=status", *merge(status={"conditions": [{"type": "X", "status": "True"}]})),
         "a Job that names no queue": as_manager(s, "patch", "job", "foreign", *merge(spec={"suspend": False})),
     }
     wrong = [f"{what}: {status} {answer}" for what, (status, answer) in refused.items() if not status or BY_POLICY not in answer]
