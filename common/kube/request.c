@@ -99,8 +99,8 @@ char *kar_request_what(const struct kar_request *r)
 
 bool kar_request_is_whole(const struct kar_request *r)
 {
-	bool is_of_one =
-		r->verb == KAR_GET || r->verb == KAR_UPDATE || r->verb == KAR_PATCH || r->verb == KAR_DELETE;
+	bool is_of_one = (r->verb == KAR_GET && r->name) || r->verb == KAR_UPDATE || r->verb == KAR_PATCH ||
+		r->verb == KAR_DELETE;
 
 	return !is_of_one || r->path || (r->name && *r->name);
 }

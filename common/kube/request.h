@@ -22,7 +22,7 @@ char *kar_request_url(const struct kar_request *r, const char *server) KAR_MUSTU
 char *kar_request_what(const struct kar_request *r) KAR_MUSTUSE KAR_RETNN KAR_NONNULL;
 /*
  * True if @r has a name, if its verb is about one object. Without one its path would be that of the collection, and a DELETE would delete
- * all objects of the namespace: clients refuse it.
+ * all objects of the namespace: clients refuse it. A GET whose name is NULL is about an API group.
  */
 bool kar_request_is_whole(const struct kar_request *r) KAR_NONNULL;
 /*

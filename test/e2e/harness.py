@@ -253,11 +253,11 @@ class Cluster:
         return Kubectl(self.kubeconfig, self.dir / "kubectl-cache", namespace, self.reader)
 
     def install(self):
-        """CRDs, namespace, RBAC and the roles of users as shipped; returns the kubeconfig of the shipped ServiceAccount."""
+        """CRDs, namespace, RBAC, the optional rights on Jobs, and the roles of users as shipped; returns the kubeconfig of the shipped ServiceAccount."""
         crds = ["-f", str(MANIFESTS / "crds")]
         self.kubectl("apply", "--server-side", *crds)
         self.kubectl("wait", "--for=condition=Established", "--timeout=30s", *crds)
-        for file in ("namespace.yaml", "rbac.yaml", "roles.yaml"):
+        for file in ("namespace.yaml", "rbac.yaml", "roles.yaml", "workloads/rights.yaml"):
             self.kubectl("apply", "--server-side", "-f", str(MANIFESTS / file))
         if not self.simulated:
             self.install_policies()

@@ -184,6 +184,8 @@ def story_release_gates(s):
     left = {p["metadata"]["name"]: gates_of(p) for p in s.kubectl.list("pods")}
     expect_equal({n: g for n, g in left.items() if g}, {"foreign": ["example.com/x"]}, "gates that are left")
     wait_until(lambda: sum(p["status"].get("phase") == "Running" for p in s.kubectl.list("pods")) == 100, "all others run", 60)
-    status, out, said = release_gates(s, "--namespace", s.namespace, "--master", "https://127.0.0.1:1")
+    nowhere = s.cluster.dir / f"nowhere-{s.namespace}"
+    nowhere.write_text(re.sub(r"server: \S+", "server: https://127.0.0.1:1", s.cluster.kubeconfig.read_text()))
+    status, out, said = release_gates(s, "--namespace", s.namespace, kubeconfig=nowhere)
     expect_equal((status, out), (1, ""), "exit status and output without an API server")
-    expect("cannot read the pods" in said and "--master" in said, f"it says what to check: {said}")
+    expect("cannot read the pods" in said and "127.0.0.1:1" in said, f"it says what to check: {said}")

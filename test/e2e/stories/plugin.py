@@ -182,6 +182,7 @@ def on_terminal(s, seconds, *args):
     ours, its = pty.openpty()
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
     process = subprocess.Popen(["setsid", "--ctty", built(s) / "kubectl-qj", *args], stdin=its, stdout=its, stderr=its,
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell ignores it for what runs behind it
                                env={**os.environ, "KUBECONFIG": str(s.cluster.kubeconfig)})
     os.close(its)
     drawn, end = b"", time.monotonic() + seconds
