@@ -101,6 +101,7 @@ def story_what_a_user_suspends_stays_suspended(s):
     expect_equal((suspended(s, "mine"), admitted(s, "mine")["reason"]), ((True, None), "Suspended"), "it stays as its user wants it")
     s.kubectl("patch", "job", "first", "--type=merge", "-p", '{"spec":{"suspend":true}}')
     wait_until(lambda: admitted(s, "first")["reason"] == "Suspended" and not pods(s, "first"), "its room is free", seconds=60)
+    wait_until(lambda: KEY + "resumed-by" not in s.kubectl.get("job", "first")["metadata"].get("annotations", {}), "the manager has seen it")
     s.kubectl("patch", "job", "mine", "--type=merge", "-p", '{"spec":{"suspend":false}}')
     wait_until(lambda: bound(s, "mine") == 2, "the other one is resumed, and runs", seconds=60)
     s.kubectl("patch", "job", "first", "--type=merge", "-p", '{"spec":{"suspend":false}}')
