@@ -335,6 +335,8 @@ static void on_trouble(void *arg, const struct kar_reflector *r, const struct ka
 	bool refused = err && (err->what == KAR_NOTFOUND || err->what == KAR_DENIED);
 
 	if (refused && m->options.caches[number_of(m, r)].optional) {
+		/* It has answered: a cache that stays away may not keep the log from saying that the API server is back. */
+		kar_trouble_over(m->trouble, number_of(m, r), kar_loop_mono(m->loop));
 		skip_optional(m, number_of(m, r), err);
 		return;
 	}
