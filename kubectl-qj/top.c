@@ -20,7 +20,6 @@ struct top {
 	size_t n;
 	struct next *next; /* the first of each queue */
 	size_t n_next;
-	bool groups_seen; /* those of all namespaces */
 };
 
 static int add_queues(void *arg, const struct kar_array *items)
@@ -107,11 +106,13 @@ static int print_queues(struct qj *q)
 	if (qj_list(q, &queues, add_queues, &t))
 		return -1;
 	/* Who may not see the groups of all sees those of his namespace as next. */
-	t.groups_seen = qj_list(q, &groups, add_next, &t) == 0;
-	if (!t.groups_seen) {
+	if (qj_list(q, &groups, add_next, &t)) {
+		if (q->err.what != KAR_DENIED)
+			return -1;
 		t.n_next = 0;
 		groups.ns = q->ns;
-		(void)qj_list(q, &groups, add_next, &t);
+		if (qj_list(q, &groups, add_next, &t) && q->err.what != KAR_DENIED)
+			return -1;
 	}
 	if (t.n)
 		qsort(t.queues, t.n, sizeof(*t.queues), by_name);

@@ -25,6 +25,7 @@ struct why {
 	struct qj_group **ahead, **holders;
 	size_t n_ahead, n_holders;
 	struct kar_err unseen; /* why those of other namespaces are not shown; .what KAR_OK: they are */
+	bool sees_none;        /* with .unseen: nor are those of this namespace */
 };
 
 /* --- what it is about ------------------------------------------------------------------------------- */
@@ -160,7 +161,10 @@ static void look_at_others(struct why *w)
 		return;
 	w->unseen = q->err;
 	w->n_ahead = w->n_holders = 0;
-	(void)qj_list(q, &(struct qj_query){ &qj_groups, &qj_group_desc, q->ns, NULL, NULL }, sort_groups, w);
+	w->sees_none = qj_list(q, &(struct qj_query){ &qj_groups, &qj_group_desc, q->ns, NULL, NULL },
+			       sort_groups, w) != 0;
+	if (w->sees_none)
+		w->n_ahead = w->n_holders = 0;
 }
 
 static int by_position(const void *a, const void *b)
@@ -351,7 +355,8 @@ int qj_cmd_why(struct qj *q)
 		print_groups(&w, "Ahead of it", w.ahead, w.n_ahead);
 		print_groups(&w, "What the queue has admitted", w.holders, w.n_holders);
 		if (w.unseen.what)
-			qj_print(q, "\nGroups of other namespaces are not shown: %s\n",
+			qj_print(q, "\n%s are not shown: %s\n",
+				w.sees_none ? "Other groups" : "Groups of other namespaces",
 				excuse(&w.unseen, "you may not list them."));
 	}
 	return 0;

@@ -92,6 +92,9 @@ static const struct qj_row rows[] = {
 	{ "who may not read queues", "top", draw, .terminal = true,
 		.steps = { { QUEUES, "cannot list queues", KAR_DENIED } },
 		.err = "Error from server (Forbidden): cannot list queues\n", .status = 1 },
+	{ "groups that cannot be read", "top", qj_cmd_top,
+		.steps = { { QUEUES, TWO_QUEUES }, { GROUPS(""), "too many bytes", KAR_FATAL } },
+		.err = "error: too many bytes\n", .status = 1 },
 	{ "a word too many", "top x", qj_cmd_top, .err = "error: usage: kubectl qj top\n", .status = 1 },
 };
 

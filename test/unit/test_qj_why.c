@@ -83,7 +83,7 @@ static const struct qj_row rows[] = {
 			{ GROUPS(MINE), "no", KAR_DENIED } },
 		.out = "QueueJob default/j is Pending in queue research, 2nd that waits, for 10m\n\n  NoFit: no node\n\n"
 		       "Queue research: you may not read it\n\nIts PodGroup is not shown: you may not read it\n\n"
-		       "Groups of other namespaces are not shown: you may not list them.\n" },
+		       "Other groups are not shown: you may not list them.\n" },
 	{ "why while groups time out", "why j", qj_cmd_why,
 		.steps = { { JOB, QUEUED_JOB }, { GROUP("j"), "none", KAR_NOTFOUND },
 			{ QUEUE("research"), OPEN }, { GROUPS(""), "timed out\033[2J", KAR_UNKNOWN },
