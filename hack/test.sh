@@ -26,7 +26,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 cd "$KAR_ROOT" || exit
 
 declare -A passed failed skipped seconds
-tier='' # the one that runs
+tier=''  # the one that runs
+noted=() # what failed, or passed only when it ran again: the summary names it, since the end of a log is what people see first
 log_dir=$KAR_CACHE/log/test
 mkdir -p "$log_dir"
 export CMOCKA_MESSAGE_OUTPUT=TAP
@@ -49,6 +50,7 @@ check() {
 	if kar_step "$1" "$log_dir/$tier-${1//[^a-z0-9]/-}.log" "${@:2}"; then
 		count 1 0 0
 	else
+		noted+=("FAILED $tier: $1")
 		count 0 1 0
 		return 1
 	fi
@@ -57,6 +59,7 @@ check() {
 # attempt TEXT LOG COMMAND...: kar_step whose failure counts as one failed test, and whose success is none
 attempt() {
 	kar_step "$1" "$log_dir/$tier-$2.log" "${@:3}" || {
+		noted+=("FAILED $tier: $1")
 		count 0 1 0
 		return 1
 	}
@@ -81,6 +84,7 @@ unit_tests() { # DIR
 		return
 	fi
 	sed '$d' <<<"$results" # the output of the programs that failed, and what was skipped
+	note '^--- [^:]*: [A-Z]' <<<"$results"
 	# shellcheck disable=SC2046 # three numbers
 	count $(tail -n 1 <<<"$results")
 	((status == 0 || failed[$tier] > 0)) || count 0 1 0
@@ -167,9 +171,15 @@ start_and_stop_cluster() {
 	[[ ! -e $KAR_CACHE/clusters/$name ]] && return "$status"
 }
 
+note() { # REGEX: the lines of the input that match it, at most ten
+	local line
+	while read -r line; do noted+=("$tier: $line"); done < <(grep -aE -m 10 "$1" | cut -c 1-200)
+}
+
 counted() { # COMMAND...: its last line has the counts
 	local counts
 	"$@" | tee "$log_dir/$tier.log"
+	note '^(FAIL|UNSTABLE) |^FAILED|^not held|NOT FOUND' <"$log_dir/$tier.log"
 	counts=$(tail -n 1 "$log_dir/$tier.log" | sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p')
 	# shellcheck disable=SC2086 # three numbers
 	count ${counts:-0 1 0}
@@ -302,6 +312,7 @@ summary() {
 			"$(awk "BEGIN { print 100 * ${seconds[$name]} / ($total + 0.1) }" | cut -d . -f 1)"
 		p=$((p + passed[$name])) f=$((f + failed[$name])) s=$((s + skipped[$name]))
 	done
+	((${#noted[@]} == 0)) || printf '%s\n' "${noted[@]}"
 	printf 'all of it took %d:%02d minutes; the budget is 30 with warm caches and 50 with empty ones (docs/TESTING.md)\n' "$((${total%.*} / 60))" "$((${total%.*} % 60))"
 	printf '%d passed, %d failed, %d skipped\n' "$p" "$f" "$s"
 	((f == 0 && p > 0))

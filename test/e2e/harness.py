@@ -3,6 +3,7 @@
 Everything is judged by what a user or the API server sees; nothing looks into the manager but its log."""
 
 import datetime
+import itertools
 import json
 import os
 import pathlib
@@ -216,6 +217,7 @@ class Audit:
 
 class Cluster:
     simulated = False
+    numbers = itertools.count(1)
 
     def __init__(self, name, folder, started_here):
         self.name = name
@@ -233,7 +235,7 @@ class Cluster:
         """The cluster named by KAR_E2E_CLUSTER, else one of our own; @native: with the PodGroups of Kubernetes itself."""
         name = os.environ.get("KAR_E2E_CLUSTER")
         started_here = not name
-        name = name or f"e2e-{os.getpid()}"
+        name = name or f"e2e-{os.getpid()}-{next(cls.numbers)}"
         if started_here:
             with tempfile.TemporaryDirectory() as crds:  # what the garbage collector knows from the start it need not find out
                 for file in [*(MANIFESTS / "crds").glob("*.yaml"), EXAMPLES / "crdjob/crdjob.yaml", OPERATORS]:

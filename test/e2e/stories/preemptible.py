@@ -27,8 +27,12 @@ def priority(s, value):
 
 
 def placeholders(s, n, made_by, name="hold"):
-    """A pod per node, each with a controller that does not make it again."""
+    """A pod per node, each with a controller that does not make it again. The second half is younger by a second or more: so it goes first, whether the manager or
+    kube-scheduler chooses, which preempts as well if a victim takes its time to stop. Among pods of the same second the two may choose others."""
     for i in range(n):
+        if i == n // 2:
+            second = int(time.time())
+            wait_until(lambda: int(time.time()) > second, "the next second")
         pod = template(s)
         pod["metadata"].update(name=f"{name}-{i}", labels={LABEL: name}, ownerReferences=[made_by] if made_by else [])
         s.apply({"apiVersion": "v1", "kind": "Pod", **pod})
