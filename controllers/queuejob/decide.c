@@ -204,6 +204,7 @@ static void fill_in_status(struct queuejob_reconcile *r)
 	r->p->counters = !r->remembers_surplus && !r->f->recorded->edited &&
 		(kar_queuejob_status_same_story(r->f->recorded, st) || only_starts(r));
 	r->p->urgent = !r->p->counters && !is_first_sync(r);
+	r->p->answers = !r->p->urgent && r->announced;
 }
 
 /*

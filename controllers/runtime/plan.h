@@ -84,10 +84,11 @@ struct kar_plan {
 	 * New content of the object's status in the controller's own type, or NULL: nothing changed. @urgent: the phase, a condition or a
 	 * reason is new, and the write is sent at once. Otherwise the executor may hold it back (write_rate.h) and fold it into the next.
 	 * @counters: only numbers changed, or facts that other objects show as well; such a write may be late under load.
+	 * @answers: the first status of the object, which says already why it waits. Its user looks at it, so it is sent at once, but in a burst.
 	 */
 	const void *status;
 	const char *status_text; /* for the printed plan: "phase=Running running=3 ..." */
-	bool urgent, counters;
+	bool urgent, counters, answers;
 	int32_t priority; /* of the key's object; ranks the status write and all of KAR_TIER_CONTROL */
 	struct kar_plan_event *events; /* about the key's object */
 	size_t n_events;

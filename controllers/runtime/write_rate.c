@@ -19,20 +19,25 @@ static void earn(struct kar_write_rate *p, kar_time now)
 		p->earned = FULL;
 }
 
+/* Takes one write out of the budget. */
+static bool spend(struct kar_write_rate *p, kar_time now)
+{
+	kar_time price = FULL / p->rate;
+
+	earn(p, now);
+	if (p->earned < price)
+		return false;
+	p->earned -= price;
+	return true;
+}
+
 kar_time kar_write_rate_delay(struct kar_write_rate *p, kar_time written, bool counters, kar_time now)
 {
 	kar_time due = written ? written + p->interval : now;
-	kar_time price = FULL / p->rate;
 
 	if (due > now)
 		return due - now;
-	if (!counters)
-		return 0;
-	earn(p, now);
-	if (p->earned < price)
-		return p->interval;
-	p->earned -= price;
-	return 0;
+	return !counters || spend(p, now) ? 0 : p->interval;
 }
 
 kar_time kar_write_rate_status(struct kar_write_rate *p, const struct kar_plan *plan, kar_time written,
@@ -42,6 +47,8 @@ kar_time kar_write_rate_status(struct kar_write_rate *p, const struct kar_plan *
 		return 0;
 	if ((plan->n_actions || busy) && now - written < BUSY_WAIT)
 		return p->interval;
+	if (plan->answers && spend(p, now))
+		return 0;
 	return kar_write_rate_delay(p, written, plan->counters, now);
 }
 

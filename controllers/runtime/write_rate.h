@@ -3,7 +3,7 @@
  * Pure: the caller passes monotonic time in.
  *
  * Status writes have two brakes: an object's writes are at least `interval` apart, and writes that only move
- * counters share a small budget over all objects. The first keeps one busy gang from writing with every change; the
+ * counters, and first answers to those who have created an object, share a small budget over all objects. The first keeps one busy gang from writing with every change; the
  * second keeps a thousand gangs that start at once from spending on counters what the API server needs for their
  * creates. A counter is late under load, a phase never is. See docs/decisions/002.
  */

@@ -64,6 +64,29 @@ static void stories_do_not_spend_the_budget(void **state)
 	assert_int_equal(kar_write_rate_delay(&p, 1, false, 5000), 0);
 }
 
+/* How many of 100 new objects get their first status, which says why they wait, at @now. */
+static int answered(struct kar_write_rate *p, kar_time now, bool busy)
+{
+	struct kar_plan plan = { .answers = true };
+	int n = 0;
+
+	for (int i = 0; i < 100; i++)
+		n += kar_write_rate_status(p, &plan, now, busy, now) == 0;
+	return n;
+}
+
+static void first_answers_are_at_once_but_in_a_burst(void **state)
+{
+	struct kar_write_rate p = { .interval = 1000, .rate = 10 };
+	struct kar_plan later = { .n_actions = 0 };
+
+	(void)state;
+	assert_int_equal(answered(&p, 5000, true), 0); /* other writes wait to be sent */
+	assert_int_equal(answered(&p, 5000, false), 10);
+	assert_int_equal(answered(&p, 5100, false), 1);
+	assert_int_equal(kar_write_rate_status(&p, &later, 5100, false, 5100), 1000);
+}
+
 /* --- the rest of a key --------------------------------------------------------------------------- */
 
 static const struct {
@@ -146,6 +169,7 @@ int main(void)
 		cmocka_unit_test(one_object),
 		cmocka_unit_test(counters_of_all_objects_share_a_budget),
 		cmocka_unit_test(stories_do_not_spend_the_budget),
+		cmocka_unit_test(first_answers_are_at_once_but_in_a_burst),
 		cmocka_unit_test(rest_grows_with_the_number_of_objects),
 		cmocka_unit_test(urgent_syncs_are_a_burst_and_then_keep_the_distance),
 		cmocka_unit_test(small_gangs_are_answered_at_once_whatever_happens),
