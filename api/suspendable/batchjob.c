@@ -62,15 +62,18 @@ static bool has_ended(const struct kar_array *conditions)
 }
 
 /* At most so many pods run at the same time. A Job without completions ends with the first that succeeds. */
-static void read_counts(const struct wire_job *w, struct kar_suspendable_set *set)
+static void read_set(const struct wire_job *w, struct kar_suspendable *s)
 {
-	int64_t most = w->spec.has_parallelism ? w->spec.parallelism : 1, all = INT32_MAX;
+	int64_t most = w->spec.has_parallelism ? w->spec.parallelism : 1, all = INT32_MAX, left;
+	struct kar_suspendable_set *set;
 
 	if (w->spec.has_completions)
 		all = w->spec.completions;
+	left = all - (w->spec.has_completions ? w->status.succeeded : 0);
+	set = kar_suspendable_add(s, s->o.name, "/spec/template", most < left ? most : left,
+		w->spec.template);
 	set->most = (int32_t)kar_clamp(most < all ? most : all, 0, INT32_MAX);
-	all -= w->spec.has_completions ? w->status.succeeded : 0;
-	set->count = (int32_t)kar_clamp(most < all ? most : all, 0, INT32_MAX);
+	set->ever = (int32_t)kar_clamp(all, 0, INT32_MAX);
 }
 
 static struct kar_object *project(const void *wire, struct kar_intern *strings)
@@ -83,8 +86,7 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings)
 	s->ended = has_ended(&w->status.conditions);
 	if (kar_has_text(w->spec.managed_by) && !kar_streq(w->spec.managed_by, ITSELF))
 		s->managed_by = kar_copy_fit(&s->mem, w->spec.managed_by, KAR_COPY_NAME);
-	read_counts(w, &s->set);
-	kar_suspendable_read_template(s, w->spec.template);
+	read_set(w, s);
 	return &s->o;
 }
 

@@ -22,6 +22,7 @@ struct wire_pod_spec {
 
 struct wire_template {
 	struct kar_wire_meta meta;
+	bool has_meta;
 	struct wire_pod_spec spec;
 };
 
@@ -38,7 +39,11 @@ static const struct kar_field pod_spec_fields[] = {
 static const struct kar_desc pod_spec_desc = KAR_DESC("PodSpec", struct wire_pod_spec, pod_spec_fields);
 
 static const struct kar_field template_fields[] = {
-	KAR_FIELD_SUB(struct wire_template, meta, "metadata", KAR_F_OBJECT, &kar_wire_meta_desc),
+	{ .name = "metadata",
+		.type = KAR_F_OBJECT,
+		.offset = offsetof(struct wire_template, meta),
+		.has = offsetof(struct wire_template, has_meta),
+		.sub = &kar_wire_meta_desc },
 	KAR_FIELD_SUB(struct wire_template, spec, "spec", KAR_F_OBJECT, &pod_spec_desc),
 };
 static const struct kar_desc template_desc =
@@ -59,15 +64,70 @@ bool kar_is_suspendable(const struct kar_type *type)
 	return false;
 }
 
+static int32_t sum(const struct kar_suspendable *s, size_t member)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < s->n_sets; i++)
+		n += *(const int32_t *)(const void *)((const char *)&s->sets[i] + member);
+	return (int32_t)kar_clamp(n, 0, INT32_MAX);
+}
+
+int32_t kar_suspendable_count(const struct kar_suspendable *s)
+{
+	return sum(s, offsetof(struct kar_suspendable_set, count));
+}
+
+int32_t kar_suspendable_most(const struct kar_suspendable *s)
+{
+	return sum(s, offsetof(struct kar_suspendable_set, most));
+}
+
+int32_t kar_suspendable_ever(const struct kar_suspendable *s)
+{
+	return sum(s, offsetof(struct kar_suspendable_set, ever));
+}
+
+bool kar_suspendable_is_known(const struct kar_suspendable *s)
+{
+	for (size_t i = 0; i < s->n_sets; i++) {
+		if (!s->sets[i].needs)
+			return false;
+	}
+	return s->n_sets > 0;
+}
+
+bool kar_suspendable_set_is_ready(const struct kar_suspendable *s, const struct kar_suspendable_set *set)
+{
+	return kar_streq(set->group, s->o.name) && set->gated;
+}
+
+bool kar_suspendable_is_ready(const struct kar_suspendable *s)
+{
+	for (size_t i = 0; i < s->n_sets; i++) {
+		if (!kar_suspendable_set_is_ready(s, &s->sets[i]))
+			return false;
+	}
+	return s->n_sets > 0;
+}
+
+static bool same_sets(const struct kar_suspendable *a, const struct kar_suspendable *b)
+{
+	for (size_t i = 0; a->n_sets == b->n_sets && i < a->n_sets; i++) {
+		const struct kar_suspendable_set *x = &a->sets[i], *y = &b->sets[i];
+
+		if (x->count != y->count || x->needs != y->needs || x->charge != y->charge ||
+			!kar_streq(x->scheduler, y->scheduler) || !kar_streq(x->topology, y->topology))
+			return false;
+	}
+	return a->n_sets == b->n_sets;
+}
+
 bool kar_suspendable_same(const struct kar_suspendable *a, const struct kar_suspendable *b)
 {
-	const struct kar_suspendable_set *x = &a->set, *y = &b->set;
-
 	return kar_streq(a->o.uid, b->o.uid) && a->suspended == b->suspended && a->by_queue == b->by_queue &&
 		a->resumed == b->resumed && a->ended == b->ended && !a->deletion == !b->deletion &&
-		kar_streq(a->queue, b->queue) && x->count == y->count && x->needs == y->needs &&
-		x->charge == y->charge && kar_streq(x->scheduler, y->scheduler) &&
-		kar_streq(x->topology, y->topology);
+		kar_streq(a->queue, b->queue) && same_sets(a, b);
 }
 
 /* A CronJob makes a job and leaves it to itself. Any other controller decides when its job runs, and is in a queue instead of it. */
@@ -93,7 +153,6 @@ struct kar_suspendable *kar_suspendable_new(const struct kar_type *type, const s
 	s->by_queue = kar_streq(kar_pairs_get(&m->annotations, KAR_ANNOTATION_SUSPENDED_BY), KAR_BY_QUEUE);
 	s->resumed = kar_streq(kar_pairs_get(&m->annotations, KAR_ANNOTATION_RESUMED_BY), KAR_BY_QUEUE);
 	s->controlled_by = controller_of(m, mem);
-	s->set.scheduler = KAR_DEFAULT_SCHEDULER;
 	return s;
 }
 
@@ -110,9 +169,8 @@ static struct kar_array copy_gates(struct kar_suspendable_set *set, const struct
 	return (struct kar_array){ .items = names, .n = wire->n };
 }
 
-void kar_suspendable_read_template(struct kar_suspendable *s, struct kar_str raw)
+static void read_template(struct kar_suspendable *s, struct kar_suspendable_set *set, struct kar_str raw)
 {
-	struct kar_suspendable_set *set = &s->set;
 	char text[KAR_TOPOLOGY_WISH_BYTES];
 	struct kar_arena scratch = { 0 };
 	struct wire_template w = { 0 };
@@ -128,6 +186,8 @@ void kar_suspendable_read_template(struct kar_suspendable *s, struct kar_str raw
 		if (kar_has_text(w.spec.scheduler))
 			set->scheduler = kar_copy_fit(&s->mem, w.spec.scheduler, KAR_COPY_NAME);
 		set->topology = kar_copy(&s->mem, kar_topology_wish_read(&w.meta.annotations, text));
+		set->has_metadata = w.has_meta;
+		set->has_labels = w.meta.labels.n > 0;
 		set->group = kar_copy_fit(&s->mem, kar_pairs_get(&w.meta.labels, KAR_LABEL_POD_GROUP),
 			KAR_COPY_NAME);
 		set->gates = copy_gates(set, &w.spec.gates, &s->mem);
@@ -135,12 +195,36 @@ void kar_suspendable_read_template(struct kar_suspendable *s, struct kar_str raw
 	kar_arena_release(&scratch);
 }
 
+struct kar_suspendable_set *kar_suspendable_add(struct kar_suspendable *s, const char *name, const char *at,
+	int64_t count, struct kar_str raw)
+{
+	int32_t n = (int32_t)kar_clamp(count, 0, INT32_MAX);
+	struct kar_suspendable_set *set;
+
+	if (s->n_sets == KAR_SUSPENDABLE_SETS) {
+		s->unsupported = "it has pods of more than 64 templates";
+		return NULL;
+	}
+	s->sets = kar_arena_grow(&s->mem, s->sets, s->n_sets, sizeof(*s->sets));
+	set = &s->sets[s->n_sets++];
+	*set = (struct kar_suspendable_set){ .name = kar_copy_text(&s->mem, name),
+		.at = kar_copy_text(&s->mem, at),
+		.count = n,
+		.most = n,
+		.ever = n,
+		.scheduler = KAR_DEFAULT_SCHEDULER };
+	read_template(s, set, raw);
+	return set;
+}
+
 void kar_suspendable_destroy(struct kar_object *o, struct kar_intern *strings)
 {
 	struct kar_suspendable *s = kar_container_of(o, struct kar_suspendable, o);
 
-	kar_share_put(strings, s->set.needs);
-	kar_share_put(strings, s->set.charge);
+	for (size_t i = 0; i < s->n_sets; i++) {
+		kar_share_put(strings, s->sets[i].needs);
+		kar_share_put(strings, s->sets[i].charge);
+	}
 	kar_arena_release(&s->mem);
 	free(s);
 }

@@ -17,10 +17,17 @@
 /* X(type, name of the cache): the kinds. */
 #define KAR_SUSPENDABLES(X) X(kar_batchjob_type, batchjobs)
 
-/* Pods of one template. */
+enum { KAR_SUSPENDABLE_SETS = 64 }; /* more of one object are not read */
+
+/* Pods of one template: a role of the gang. */
 struct kar_suspendable_set {
-	int32_t count;                        /* that are still to run at the same time */
-	int32_t most;                         /* that run at the same time while none has succeeded */
+	const char *name;  /* as its kind calls it */
+	const char *at;    /* where its template is in the object, as a JSON pointer */
+	int32_t count;     /* that are still to run at the same time */
+	int32_t most;      /* that run at the same time while none has succeeded */
+	int32_t ever;      /* members that the group can have: one that has succeeded is not made again */
+	bool has_metadata; /* the template has */
+	bool has_labels;   /* likewise */
 	const struct kar_pod_needs *needs;    /* shared; NULL: not known, or its user names the node */
 	const struct kar_pod_counted *charge; /* shared: what a ResourceQuota counts of a pod */
 	const char *priority_class;           /* NULL: none */
@@ -45,7 +52,11 @@ struct kar_suspendable {
 	bool resumed;  /* by the manager, and not suspended since */
 	bool started;  /* it has run; its template cannot be changed then, unless this is taken back first */
 	bool ended;
-	struct kar_suspendable_set set; /* of the pods that it makes */
+	const char *
+		suspend_in; /* the member of the spec that says whether it is suspended; NULL: the spec itself */
+	const char *unsupported;          /* why it cannot be in a queue, for its user; NULL: it can */
+	struct kar_suspendable_set *sets; /* of the pods that it makes */
+	size_t n_sets;
 };
 
 #define KAR_SUSPENDABLE_TYPE(type_, cache_) extern const struct kar_type type_;
@@ -61,6 +72,18 @@ static inline const struct kar_suspendable *kar_as_suspendable(const struct kar_
 	return (const struct kar_suspendable *)(const void *)o;
 }
 
+/* Pods of all sets: .count, .most and .ever. */
+int32_t kar_suspendable_count(const struct kar_suspendable *s) KAR_NONNULL;
+int32_t kar_suspendable_most(const struct kar_suspendable *s) KAR_NONNULL;
+int32_t kar_suspendable_ever(const struct kar_suspendable *s) KAR_NONNULL;
+/* Are the needs of all its pods known? */
+bool kar_suspendable_is_known(const struct kar_suspendable *s) KAR_NONNULL;
+/* Are the pods that it makes members of the group of its name, which wait at our gate? */
+bool kar_suspendable_is_ready(const struct kar_suspendable *s) KAR_NONNULL;
+/* Likewise those of one set. */
+bool kar_suspendable_set_is_ready(const struct kar_suspendable *s,
+	const struct kar_suspendable_set *set) KAR_NONNULL;
+
 /* Is nothing changed that a queue depends on? Counts of a status change often. */
 bool kar_suspendable_same(const struct kar_suspendable *a, const struct kar_suspendable *b) KAR_NONNULL;
 
@@ -69,8 +92,12 @@ bool kar_suspendable_same(const struct kar_suspendable *a, const struct kar_susp
 /* A new object with what the metadata say. For project(). */
 struct kar_suspendable *kar_suspendable_new(const struct kar_type *type, const struct kar_wire_object *head,
 	struct kar_intern *strings) KAR_NONNULL KAR_RETNN;
-/* Reads the PodTemplateSpec @raw (JSON) into .set of @s. For project(). */
-void kar_suspendable_read_template(struct kar_suspendable *s, struct kar_str raw) KAR_NONNULL;
+/*
+ * Adds a set, @count pods of the PodTemplateSpec @raw (JSON), which is at the JSON pointer @at. .most and .ever are @count. For project().
+ * NULL: it would be one too many, and .unsupported says so. More are added later, so the result is not kept.
+ */
+struct kar_suspendable_set *kar_suspendable_add(struct kar_suspendable *s, const char *name, const char *at,
+	int64_t count, struct kar_str raw) KAR_NONNULL;
 /* For kar_type.destroy. */
 void kar_suspendable_destroy(struct kar_object *o, struct kar_intern *strings) KAR_NONNULL;
 

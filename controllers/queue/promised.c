@@ -28,21 +28,23 @@ static int32_t count_pods(const struct queue_pass *p, const struct kar_podgroup 
 	return n;
 }
 
-static kar_class class_of(const struct queue_pass *p, const struct kar_suspendable *s)
+static kar_class class_of(const struct queue_pass *p, const struct kar_suspendable *s,
+	const struct kar_suspendable_set *set)
 {
 	const struct kar_array none = { 0 };
 
-	return kar_needs_class_to_come(p->stores, s->set.needs, s->o.ns, &none);
+	return kar_needs_class_to_come(p->stores, set->needs, s->o.ns, &none);
 }
 
-static const struct queue_charges *charges_of(struct queue_pass *p, const struct kar_suspendable *s)
+static const struct queue_charges *charges_of(struct queue_pass *p, const struct kar_suspendable *s,
+	const struct kar_suspendable_set *set)
 {
-	const struct kar_workload_role role = { .name = s->o.name,
-		.needs = s->set.needs,
-		.charge = s->set.charge,
-		.charged_class = s->set.priority_class };
+	const struct kar_workload_role role = { .name = set->name,
+		.needs = set->needs,
+		.charge = set->charge,
+		.charged_class = set->priority_class };
 
-	return s->set.charge ? queue_quota_of_role(p->quota, s->o.ns, &role) : NULL;
+	return set->charge ? queue_quota_of_role(p->quota, s->o.ns, &role) : NULL;
 }
 
 bool queue_is_not_asked_yet(const struct kar_suspendable *s)
@@ -64,13 +66,18 @@ static void ask_for(struct queue_pass *p, uint32_t i, const struct kar_suspendab
 	struct kar_topology_wishes wishes = { 0 };
 	struct queue_gang unrecorded = { 0 };
 
-	if (s->set.count > 0)
-		queue_run_add(&runs, class_of(p, s), s->set.count, charges_of(p, s));
+	in->no_node_check = !p->nodes;
+	for (size_t k = 0; k < s->n_sets; k++) {
+		const struct kar_suspendable_set *set = &s->sets[k];
+
+		if (set->count > 0)
+			queue_run_add(&runs, class_of(p, s, set), set->count, charges_of(p, s, set));
+		in->no_node_check |= !kar_streq(set->scheduler, KAR_DEFAULT_SCHEDULER);
+		kar_topology_wishes_add(&wishes, set->topology);
+	}
 	queue_runs_give(&runs, in);
-	in->min = in->desired = s->set.count > 0 ? s->set.count : 0;
-	in->no_node_check = !p->nodes || !kar_streq(s->set.scheduler, KAR_DEFAULT_SCHEDULER);
+	in->min = in->desired = kar_suspendable_count(s);
 	in->no_provisioning = true; /* its pods do not exist, so nobody sees that nodes are missing */
-	kar_topology_wishes_add(&wishes, s->set.topology);
 	queue_ask_topology(p, i, &wishes, &unrecorded);
 }
 
@@ -86,7 +93,7 @@ bool queue_observe_promised(struct queue_pass *p, uint32_t i)
 			"the workload that it was made for names no queue, or cannot be read");
 	if (queue_is_not_asked_yet(s))
 		return wait_for_workload(p, i, "its workload is about to be suspended");
-	if (!s->suspended || !s->set.needs)
+	if (!s->suspended || !kar_suspendable_is_known(s))
 		return false;
 	qg->promised = true;
 	ask_for(p, i, s);
@@ -114,28 +121,56 @@ kar_time queue_members_come_for(const struct queue_group *qg, kar_time now)
 	return left > promised ? left : promised;
 }
 
+struct room {
+	struct kar_sched_amount *items;
+	uint32_t n;
+};
+
+static void add_amount(struct room *r, const struct kar_sched_amount *of_pod, int32_t pods,
+	struct kar_arena *a)
+{
+	int64_t amount = of_pod->amount > KAR_SCHED_MOST / pods ? KAR_SCHED_MOST : of_pod->amount * pods;
+	uint32_t i = 0;
+
+	while (i < r->n && !kar_streq(r->items[i].resource, of_pod->resource))
+		i++;
+	if (i == r->n) {
+		r->items = kar_arena_grow(a, r->items, r->n++, sizeof(*r->items));
+		r->items[i] = (struct kar_sched_amount){ of_pod->resource, 0 };
+	}
+	r->items[i].amount = kar_clamp(r->items[i].amount + amount, 0, KAR_SCHED_MOST);
+}
+
+/* For @missing pods of @set. */
+static void hold_for(struct queue_pass *p, struct room *r, const struct kar_suspendable *s,
+	const struct kar_suspendable_set *set, int32_t missing)
+{
+	const struct kar_pod_needs *needs =
+		kar_sched_needs(kar_snapshot_sched(p->stores->snapshot), class_of(p, s, set));
+
+	for (uint32_t k = 0; k < needs->n_amounts && missing > 0; k++)
+		add_amount(r, &needs->amounts[k], missing, p->arena);
+}
+
 void queue_hold_promised(struct queue_pass *p, uint32_t i)
 {
 	const struct queue_group *qg = &p->groups[i];
 	kar_time left = queue_promised_for(qg, p->now);
 	const struct kar_suspendable *s = qg->suspendable;
 	struct kar_queue_group *in = &p->in[i];
-	const struct kar_pod_needs *needs;
-	struct kar_sched_amount *hold;
-	int32_t missing;
+	struct room room = { 0 };
+	int32_t there;
 
-	if (!qg->admitted || left <= 0 || !s->set.needs || in->hold.n)
+	if (!qg->admitted || left <= 0 || !kar_suspendable_is_known(s) || in->hold.n)
 		return;
 	queue_come_again(p, left);
-	missing = s->set.count -
-		count_pods(p, qg->group, COUNT_ON_NODES); /* those that wait at the gate hold nothing */
-	needs = kar_sched_needs(kar_snapshot_sched(p->stores->snapshot), class_of(p, s));
-	hold = kar_arena_alloc(p->arena, needs->n_amounts + 1, sizeof(*hold));
-	for (uint32_t k = 0; k < needs->n_amounts && missing > 0; k++)
-		hold[in->hold.n++] = (struct kar_sched_amount){ needs->amounts[k].resource,
-			kar_clamp(needs->amounts[k].amount > KAR_SCHED_MOST / missing
-					? KAR_SCHED_MOST
-					: needs->amounts[k].amount * missing,
-				0, KAR_SCHED_MOST) };
-	in->hold.items = hold;
+	there = count_pods(p, qg->group, COUNT_ON_NODES); /* those that wait at the gate hold nothing */
+	for (size_t k = 0; k < s->n_sets; k++) {
+		int32_t count = s->sets[k].count, of_it = there < count ? there : count;
+
+		there -=
+			of_it; /* nobody knows of which template a pod is: they come, and start, all together */
+		hold_for(p, &room, s, &s->sets[k], count - of_it);
+	}
+	in->hold = (struct kar_queue_amounts){ .items = room.items, .n = room.n };
 }

@@ -24,11 +24,6 @@ static bool is_rolled_back(const struct kar_podgroup *g)
 	return g->status.placement.state == KAR_PG_STATE_ROLLING_BACK;
 }
 
-static bool is_ready(const struct kar_suspendable *s)
-{
-	return kar_streq(s->set.group, s->o.name) && s->set.gated;
-}
-
 /* The queue has decided about it as it is: about one that it suspends, or that it has resumed. */
 static bool is_admitted(const struct suspend_view *v)
 {
@@ -53,8 +48,10 @@ bool suspend_is_contested(const struct suspend_view *v)
 /* One that runs keeps the minimum that it started with, but for no more than it can have. The CRD takes no 0. */
 int32_t suspend_minimum(const struct suspend_view *v)
 {
-	int32_t min = (int32_t)kar_clamp((int64_t)v->s->set.count + v->succeeded, 1, INT32_MAX),
-		most = v->s->set.most > 1 ? v->s->set.most : 1;
+	int64_t members = (int64_t)kar_suspendable_count(v->s) + v->succeeded,
+		ever = kar_suspendable_ever(v->s);
+	int32_t min = (int32_t)kar_clamp(members < ever ? members : ever, 1, INT32_MAX),
+		most = kar_suspendable_most(v->s) > 1 ? kar_suspendable_most(v->s) : 1;
 
 	if (v->s->suspended || !v->group)
 		return min;
@@ -124,7 +121,7 @@ static void suspend(const struct suspend_view *v, struct kar_plan *p)
 	if (suspend_is_contested(v) && v->contested >= SUSPEND_CONTESTED) {
 		kar_plan_requeue(p, SUSPEND_WITHIN);
 		tell(p, true, kar_reason_Contested,
-			is_ready(v->s)
+			kar_suspendable_is_ready(v->s)
 				? "somebody resumes it again and again while its queue has no room: it is left alone for a minute, and its pods wait"
 				: "somebody resumes it again and again while its queue has no room: it is left alone for a minute, and its pods run");
 		return;
@@ -140,25 +137,45 @@ static void suspend(const struct suspend_view *v, struct kar_plan *p)
 /* The template of what has started cannot be changed before its status says that it has not. */
 static void resume(const struct suspend_view *v, struct kar_plan *p)
 {
-	if (v->s->started && !is_ready(v->s)) {
+	if (v->s->started && !kar_suspendable_is_ready(v->s)) {
 		add(v, p, KAR_PATCH, SUSPEND_RESET, NULL, "not started")->subresource = "status";
 		return;
 	}
-	add(v, p, KAR_PATCH, SUSPEND_RESUME, NULL, "resume");
+	if (!kar_suspendable_is_ready(v->s))
+		add(v, p, KAR_PATCH, SUSPEND_OPEN, NULL, "resume")->patch_type = KAR_PATCH_JSON;
+	else
+		add(v, p, KAR_PATCH, SUSPEND_RESUME, NULL, "resume");
+}
+
+/* Why its pods of @set cannot be placed; NULL: they can. */
+static const char *obstacle_of(const struct kar_suspendable *s, const struct kar_suspendable_set *set,
+	struct kar_arena *a)
+{
+	const char *of = s->n_sets > 1 ? kar_arena_printf(a, " of %s", set->name) : "";
+
+	if (set->group && !kar_streq(set->group, s->o.name))
+		return kar_arena_printf(a,
+			"its template%s names PodGroup %s: remove that label, or the label " KAR_LABEL_QUEUE
+			" of the %s",
+			of, set->group, s->o.type->res.kind);
+	if (!set->needs || set->needs->node)
+		return kar_arena_printf(a,
+			"its template%s names a node, or cannot be read: no queue can place it", of);
+	return NULL;
 }
 
 /* Why it cannot be in a queue; NULL: it can. */
 static const char *obstacle(const struct suspend_view *v, struct kar_arena *a)
 {
 	const struct kar_suspendable *s = v->s;
+	const char *why = s->unsupported;
 
-	if (s->set.group && !kar_streq(s->set.group, s->o.name))
-		return kar_arena_printf(a,
-			"its template names PodGroup %s: remove that label, or the label " KAR_LABEL_QUEUE
-			" of the %s",
-			s->set.group, s->o.type->res.kind);
-	if (!s->set.needs || s->set.needs->node)
-		return "its template names a node, or cannot be read: no queue can place it";
+	for (size_t i = 0; !why && i < s->n_sets; i++)
+		why = obstacle_of(s, &s->sets[i], a);
+	if (why)
+		return why;
+	if (!s->n_sets)
+		return "it has no template of pods";
 	if (strlen(s->o.name) >= KAR_COPY_VALUE - 1)
 		return "its name is longer than 63 characters, which the label of its pods cannot hold";
 	if (v->group && !is_group_of(v->group, s) && !v->group->deletion)

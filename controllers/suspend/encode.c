@@ -1,18 +1,31 @@
 /* What is written of a workload that can be suspended, and of its PodGroup. */
 #include "controllers/suspend/suspend.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "api/names.h"
 #include "api/new_object.h"
 #include "common/base/str.h"
 #include "common/codec/json.h"
 #include "controllers/runtime/controller.h"
 
+/* Of the first that names one. */
+static const char *priority_class(const struct kar_suspendable *s)
+{
+	for (size_t i = 0; i < s->n_sets; i++) {
+		if (s->sets[i].priority_class)
+			return s->sets[i].priority_class;
+	}
+	return NULL;
+}
+
 static void write_group(struct kar_json_writer *w, const struct suspend_view *v)
 {
 	const struct kar_suspendable *s = v->s;
 	const struct kar_podgroup_spec spec = {
 		.min_member = suspend_minimum(v),
-		.priority_class_name = s->set.priority_class,
+		.priority_class_name = priority_class(s),
 	};
 	char version[KAR_API_VERSION_LEN];
 	/* The garbage collector deletes the group with it. */
@@ -77,6 +90,77 @@ static void write_marks(struct kar_json_writer *w, const struct kar_action *a, b
 	kar_jw_end_object(w);
 }
 
+static void write_suspend(struct kar_json_writer *w, const struct kar_action *a,
+	const struct kar_suspendable *s, bool suspends)
+{
+	write_marks(w, a, suspends, !suspends);
+	kar_jw_key(w, "spec");
+	kar_jw_begin_object(w);
+	if (s->suspend_in) {
+		kar_jw_key(w, s->suspend_in);
+		kar_jw_begin_object(w);
+	}
+	kar_jw_kv_bool(w, "suspend", suspends);
+	if (s->suspend_in)
+		kar_jw_end_object(w);
+	kar_jw_end_object(w);
+}
+
+/* --- a JSON patch ------------------------------------------------------------------------------------- */
+
+/* Keys with a slash, as members of a JSON pointer. */
+#define SUSPENDED_BY "/metadata/annotations/" KAR_GROUP "~1suspended-by"
+#define RESUMED_BY "/metadata/annotations/" KAR_GROUP "~1resumed-by"
+#define POD_GROUP "/metadata/labels/scheduling.x-k8s.io~1pod-group"
+
+enum { PATH = 320 }; /* bytes: that of a template, and of a label in it */
+
+static void begin_operation(struct kar_json_writer *w, const char *op, const char *at, const char *below)
+{
+	char path[PATH];
+
+	snprintf(path, sizeof(path), "%s%s", at, below);
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, "op", op);
+	kar_jw_kv_string(w, "path", path);
+	if (!kar_streq(op, "remove"))
+		kar_jw_key(w, "value");
+}
+
+static void write_operation(struct kar_json_writer *w, const char *op, const char *path, const char *value)
+{
+	begin_operation(w, op, path, "");
+	kar_jw_string(w, value);
+	kar_jw_end_object(w);
+}
+
+/* As much around the label as the template does not have. */
+static void open_label(struct kar_json_writer *w, const struct kar_suspendable *s,
+	const struct kar_suspendable_set *set)
+{
+	bool labels = set->has_metadata && set->has_labels;
+
+	begin_operation(w, "add", set->at,
+		labels                      ? POD_GROUP
+			: set->has_metadata ? "/metadata/labels"
+					    : "/metadata");
+	if (labels) {
+		kar_jw_string(w, s->o.name);
+		kar_jw_end_object(w);
+		return;
+	}
+	kar_jw_begin_object(w);
+	if (!set->has_metadata) {
+		kar_jw_key(w, "labels");
+		kar_jw_begin_object(w);
+	}
+	kar_jw_kv_string(w, KAR_LABEL_POD_GROUP, s->o.name);
+	if (!set->has_metadata)
+		kar_jw_end_object(w);
+	kar_jw_end_object(w);
+	kar_jw_end_object(w);
+}
+
 static void write_gate(struct kar_json_writer *w, const char *name)
 {
 	kar_jw_begin_object(w);
@@ -84,46 +168,46 @@ static void write_gate(struct kar_json_writer *w, const char *name)
 	kar_jw_end_object(w);
 }
 
-/* A merge patch replaces lists, so the gates of its user are in it as well. */
-static void write_template(struct kar_json_writer *w, const struct kar_suspendable *s)
+/* The list as a whole: it may not be there yet. */
+static void open_gates(struct kar_json_writer *w, const struct kar_suspendable_set *set)
 {
-	const char *const *gates = s->set.gates.items;
+	const char *const *gates = set->gates.items;
 
-	kar_jw_key(w, "template");
-	kar_jw_begin_object(w);
-	kar_jw_key(w, "metadata");
-	kar_jw_begin_object(w);
-	kar_jw_key(w, "labels");
-	kar_jw_begin_object(w);
-	kar_jw_kv_string(w, KAR_LABEL_POD_GROUP, s->o.name);
-	kar_jw_end_object(w);
-	kar_jw_end_object(w);
-	if (!s->set.gated) {
-		kar_jw_key(w, "spec");
-		kar_jw_begin_object(w);
-		kar_jw_key(w, "schedulingGates");
-		kar_jw_begin_array(w);
-		for (size_t i = 0; i < s->set.gates.n; i++)
-			write_gate(w, gates[i]);
-		write_gate(w, KAR_GATE);
-		kar_jw_end_array(w);
-		kar_jw_end_object(w);
-	}
+	if (set->gated)
+		return;
+	begin_operation(w, "add", set->at, "/spec/schedulingGates");
+	kar_jw_begin_array(w);
+	for (size_t i = 0; i < set->gates.n; i++)
+		write_gate(w, gates[i]);
+	write_gate(w, KAR_GATE);
+	kar_jw_end_array(w);
 	kar_jw_end_object(w);
 }
 
-static void write_suspend(struct kar_json_writer *w, const struct kar_action *a,
-	const struct kar_suspendable *s, bool suspends)
+/* It is suspended by us, so it has annotations. A version that is not that of the object is a conflict. */
+static void write_open(struct kar_json_writer *w, const struct kar_action *a, const struct kar_suspendable *s)
 {
-	bool ready = kar_streq(s->set.group, s->o.name) && s->set.gated;
+	char text[PATH];
 
-	write_marks(w, a, suspends, !suspends);
-	kar_jw_key(w, "spec");
-	kar_jw_begin_object(w);
-	kar_jw_kv_bool(w, "suspend", suspends);
-	if (!suspends && !ready)
-		write_template(w, s);
+	snprintf(text, sizeof(text), "%" PRIu64, a->rv);
+	kar_jw_begin_array(w);
+	write_operation(w, "test", "/metadata/uid", s->o.uid);
+	write_operation(w, "replace", "/metadata/resourceVersion", text);
+	begin_operation(w, "remove", SUSPENDED_BY, "");
 	kar_jw_end_object(w);
+	write_operation(w, "add", RESUMED_BY, KAR_BY_QUEUE);
+	for (size_t i = 0; i < s->n_sets; i++) {
+		if (kar_suspendable_set_is_ready(s, &s->sets[i]))
+			continue;
+		open_label(w, s, &s->sets[i]);
+		open_gates(w, &s->sets[i]);
+	}
+	snprintf(text, sizeof(text), "/spec%s%s", s->suspend_in ? "/" : "",
+		s->suspend_in ? s->suspend_in : "");
+	begin_operation(w, "replace", text, "/suspend");
+	kar_jw_bool(w, false);
+	kar_jw_end_object(w);
+	kar_jw_end_array(w);
 }
 
 static void write_reset(struct kar_json_writer *w, const struct kar_object *o)
@@ -136,24 +220,36 @@ static void write_reset(struct kar_json_writer *w, const struct kar_object *o)
 	kar_jw_end_object(w);
 }
 
+/* The members of a merge patch, or of a new object. */
+static void write_members(struct kar_json_writer *w, const struct kar_action *a)
+{
+	const struct suspend_view *v = a->payload;
+
+	if (a->what == SUSPEND_MAKE)
+		write_group(w, v);
+	else if (a->what == SUSPEND_FOLLOW)
+		write_edit(w, v);
+	else if (a->what == SUSPEND_RESET)
+		write_reset(w, &v->s->o);
+	else if (a->what == SUSPEND_FORGET)
+		write_marks(w, a, false, false);
+	else
+		write_suspend(w, a, v->s, a->what == SUSPEND_SUSPEND);
+}
+
 int suspend_encode(const struct kar_action *a, struct kar_buf *out)
 {
 	const struct suspend_view *v = a->payload;
 	struct kar_json_writer w;
 
 	kar_json_writer_init(&w, out);
-	kar_jw_begin_object(&w);
-	if (a->what == SUSPEND_MAKE)
-		write_group(&w, v);
-	else if (a->what == SUSPEND_FOLLOW)
-		write_edit(&w, v);
-	else if (a->what == SUSPEND_RESET)
-		write_reset(&w, &v->s->o);
-	else if (a->what == SUSPEND_FORGET)
-		write_marks(&w, a, false, false);
-	else
-		write_suspend(&w, a, v->s, a->what == SUSPEND_SUSPEND);
-	kar_jw_end_object(&w);
+	if (a->what == SUSPEND_OPEN) {
+		write_open(&w, a, v->s);
+	} else {
+		kar_jw_begin_object(&w);
+		write_members(&w, a);
+		kar_jw_end_object(&w);
+	}
 	kar_json_writer_release(&w);
 	return 0;
 }

@@ -20,6 +20,7 @@ enum {
 	SUSPEND_FOLLOW,  /* the PodGroup gets the minimum and the queue that were edited */
 	SUSPEND_SUSPEND, /* the object */
 	SUSPEND_RESET,   /* its status says no more that it has started: its template may be changed */
+	SUSPEND_OPEN, /* it is resumed, and its pods become members: a JSON patch, because templates may be in lists */
 	SUSPEND_RESUME,
 	SUSPEND_FORGET, /* that it was resumed by us: its user has suspended it since */
 };
