@@ -30,7 +30,8 @@ struct kar_manager *kar_controllers_new(struct kar_loop *l, struct kar_client *c
 	X(kar_schedulingspec_controller) \
 	X(kar_trainingjob_controller) \
 	X(kar_topology_controller) \
-	X(kar_suspend_batchjobs_controller)
+	X(kar_suspend_batchjobs_controller) \
+	X(kar_suspend_jobsets_controller)
 #define KAR_CONTROLLERS_DECLARE(fn) void fn(struct kar_controller *c) KAR_NONNULL;
 KAR_CONTROLLERS(KAR_CONTROLLERS_DECLARE)
 #undef KAR_CONTROLLERS_DECLARE

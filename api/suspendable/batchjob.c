@@ -49,18 +49,6 @@ static const struct kar_field fields[] = {
 };
 static const struct kar_desc desc = KAR_WIRE_DESC("Job", struct wire_job, fields);
 
-static bool has_ended(const struct kar_array *conditions)
-{
-	const struct kar_wire_condition *c = conditions->items;
-
-	for (size_t i = 0; i < conditions->n; i++) {
-		if (kar_streq(c[i].status, "True") &&
-			(kar_streq(c[i].type, "Complete") || kar_streq(c[i].type, "Failed")))
-			return true;
-	}
-	return false;
-}
-
 /* At most so many pods run at the same time. A Job without completions ends with the first that succeeds. */
 static void read_set(const struct wire_job *w, struct kar_suspendable *s)
 {
@@ -83,9 +71,9 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings)
 
 	s->suspended = w->spec.suspend;
 	s->started = w->status.started != 0;
-	s->ended = has_ended(&w->status.conditions);
-	if (kar_has_text(w->spec.managed_by) && !kar_streq(w->spec.managed_by, ITSELF))
-		s->managed_by = kar_copy_fit(&s->mem, w->spec.managed_by, KAR_COPY_NAME);
+	s->ended = kar_suspendable_is_so(&w->status.conditions, "Complete") ||
+		kar_suspendable_is_so(&w->status.conditions, "Failed");
+	s->managed_by = kar_suspendable_manager(s, w->spec.managed_by, ITSELF);
 	read_set(w, s);
 	return &s->o;
 }

@@ -6,6 +6,7 @@
 #include "api/copy.h"
 #include "api/names.h"
 #include "api/queuejob/queuejob.h"
+#include "api/status/condition.h"
 #include "common/base/intern.h"
 #include "common/codec/json.h"
 
@@ -215,6 +216,23 @@ struct kar_suspendable_set *kar_suspendable_add(struct kar_suspendable *s, const
 		.scheduler = KAR_DEFAULT_SCHEDULER };
 	read_template(s, set, raw);
 	return set;
+}
+
+bool kar_suspendable_is_so(const struct kar_array *conditions, const char *type)
+{
+	const struct kar_wire_condition *c = conditions->items;
+
+	for (size_t i = 0; i < conditions->n; i++) {
+		if (kar_streq(c[i].status, "True") && kar_streq(c[i].type, type))
+			return true;
+	}
+	return false;
+}
+
+const char *kar_suspendable_manager(struct kar_suspendable *s, const char *named, const char *itself)
+{
+	return kar_has_text(named) && !kar_streq(named, itself) ? kar_copy_fit(&s->mem, named, KAR_COPY_NAME)
+								: NULL;
 }
 
 void kar_suspendable_destroy(struct kar_object *o, struct kar_intern *strings)

@@ -15,7 +15,9 @@
 #include "common/kube/object.h"
 
 /* X(type, name of the cache): the kinds. */
-#define KAR_SUSPENDABLES(X) X(kar_batchjob_type, batchjobs)
+#define KAR_SUSPENDABLES(X) \
+	X(kar_batchjob_type, batchjobs) \
+	X(kar_jobset_type, jobsets)
 
 enum { KAR_SUSPENDABLE_SETS = 64 }; /* more of one object are not read */
 
@@ -52,6 +54,7 @@ struct kar_suspendable {
 	bool resumed;  /* by the manager, and not suspended since */
 	bool started;  /* it has run; its template cannot be changed then, unless this is taken back first */
 	bool ended;
+	bool in_turn; /* some of its pods are made only when others of them run */
 	const char *
 		suspend_in; /* the member of the spec that says whether it is suspended; NULL: the spec itself */
 	const char *unsupported;          /* why it cannot be in a queue, for its user; NULL: it can */
@@ -98,6 +101,11 @@ struct kar_suspendable *kar_suspendable_new(const struct kar_type *type, const s
  */
 struct kar_suspendable_set *kar_suspendable_add(struct kar_suspendable *s, const char *name, const char *at,
 	int64_t count, struct kar_str raw) KAR_NONNULL;
+/* Is the condition @type True in @conditions (struct kar_wire_condition)? */
+bool kar_suspendable_is_so(const struct kar_array *conditions, const char *type) KAR_NONNULL;
+/* .managed_by of @s, whose spec names the controller @named (may be NULL), for a kind whose own controller is @itself. */
+const char *kar_suspendable_manager(struct kar_suspendable *s, const char *named, const char *itself)
+	__attribute__((nonnull(1, 3)));
 /* For kar_type.destroy. */
 void kar_suspendable_destroy(struct kar_object *o, struct kar_intern *strings) KAR_NONNULL;
 

@@ -11,8 +11,11 @@ void kar_stores_list(const struct kar_stores *s, struct kar_cache out[KAR_N_STOR
 #undef LIST
 	};
 
-	for (size_t i = 0; i < KAR_N_STORES; i++)
+	for (size_t i = 0; i < KAR_N_STORES; i++) {
 		out[i] = list[i];
+		out[i].optional = out[i].rare = kar_is_suspendable(kar_store_type(out[i].store));
+	}
+	out[KAR_STORE_batchjobs].rare = false; /* each cluster has Jobs */
 	out[KAR_STORE_namespaces].of_own_namespace = true;
 	out[KAR_STORE_deviceclasses].optional = true;
 	out[KAR_STORE_resourceslices].optional = true;
@@ -24,7 +27,6 @@ void kar_stores_list(const struct kar_stores *s, struct kar_cache out[KAR_N_STOR
 	out[KAR_STORE_csidrivers].optional = true;
 	out[KAR_STORE_topologies].optional = true;
 	out[KAR_STORE_trainingjobs].optional = true;
-	out[KAR_STORE_batchjobs].optional = true;
 }
 
 static bool same_membership(const struct kar_pod *a, const struct kar_pod *b)

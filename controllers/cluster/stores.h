@@ -30,6 +30,9 @@
 #define KAR_IF_NO_TRAININGJOBS "TrainingJobs stay as they are until the manager may read them"
 #define KAR_IF_NO_JOBS \
 	"batch Jobs with the label " KAR_LABEL_QUEUE " stay as they are until the manager may read them"
+#define KAR_IF_NO_KIND \
+	"its objects with the label " KAR_LABEL_QUEUE \
+	" stay as they are until there are some that the manager may read"
 #define KAR_IF_NO_VOLUMES "gangs with PersistentVolumeClaims are not pinned, and evict nobody"
 
 /*
@@ -59,7 +62,8 @@
 	X(csidrivers, kar_csidriver_type, NULL, KAR_IF_NO_VOLUMES) \
 	X(topologies, kar_topology_type, NULL, KAR_IF_NO_TOPOLOGIES) \
 	X(trainingjobs, kar_trainingjob_type, NULL, KAR_IF_NO_TRAININGJOBS) \
-	X(batchjobs, kar_batchjob_type, KAR_LABEL_QUEUE, KAR_IF_NO_JOBS)
+	X(batchjobs, kar_batchjob_type, KAR_LABEL_QUEUE, KAR_IF_NO_JOBS) \
+	X(jobsets, kar_jobset_type, KAR_LABEL_QUEUE, KAR_IF_NO_KIND)
 
 #define KAR_STORES_TYPE(name, type, selector, remedy) extern const struct kar_type type;
 KAR_STORES(KAR_STORES_TYPE)

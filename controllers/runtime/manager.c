@@ -323,8 +323,8 @@ static void skip_optional(struct kar_manager *m, size_t i, const struct kar_err 
 	if (m->absent[i])
 		return;
 	m->absent[i] = true;
-	kar_info(0, KAR_MSG("Going on without a resource"), KAR_S("resource", res->plural),
-		KAR_S("group", res->group), KAR_S("err", err->msg),
+	kar_info(m->options.caches[i].rare ? 1 : 0, KAR_MSG("Going on without a resource"),
+		KAR_S("resource", res->plural), KAR_S("group", res->group), KAR_S("err", err->msg),
 		KAR_S_IF("consequence", m->options.caches[i].if_missing));
 	on_synced(m);
 }

@@ -14,7 +14,7 @@
 #include "controllers/runtime/controller.h"
 #include "controllers/runtime/executor.h"
 
-enum { KAR_MANAGER_CACHES = 32, KAR_MANAGER_CONTROLLERS = 8 }; /* at most */
+enum { KAR_MANAGER_CACHES = 40, KAR_MANAGER_CONTROLLERS = 20 }; /* at most */
 
 /* A store that the manager keeps equal to the API server. */
 struct kar_cache {
@@ -25,6 +25,7 @@ struct kar_cache {
 	bool of_own_namespace; /* named as namespaces are: a manager of one reads only the object of that name */
 	/* It counts as empty as long as the API server does not know the type, or does not let us read it. A manager of one namespace does not ask. */
 	bool optional;
+	bool rare; /* most clusters do not have it: that it is absent is no news */
 };
 
 struct kar_manager_options {

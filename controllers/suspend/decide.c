@@ -6,6 +6,7 @@
 #include "api/names.h"
 #include "api/status/reasons.h"
 #include "common/base/str.h"
+#include "common/sched/amounts.h"
 
 bool suspend_is_ours(const struct kar_suspendable *s)
 {
@@ -58,6 +59,36 @@ int32_t suspend_minimum(const struct suspend_view *v)
 	return v->group->spec.min_member < most ? v->group->spec.min_member : most;
 }
 
+static void add_needs(struct kar_amounts *sum, const struct kar_suspendable_set *set)
+{
+	enum { BILLIONTHS = 1000000000, OF_THOUSANDTH = 1000000 };
+
+	for (uint32_t i = 0; set->needs && i < set->needs->n_amounts; i++) {
+		const struct kar_sched_amount *one = &set->needs->amounts[i];
+		struct kar_quantity q = { .nano = (kar_nano)one->amount *
+				(kar_streq(one->resource, "cpu") ? OF_THOUSANDTH : BILLIONTHS) };
+
+		kar_quantity_times(&q, set->count);
+		if (!kar_streq(one->resource, "pods"))
+			kar_amounts_add(sum, one->resource, &q);
+	}
+}
+
+struct kar_array suspend_resources(const struct kar_suspendable *s, struct kar_arena *a)
+{
+	KAR_CLEANUP(kar_amounts_cleanup) struct kar_amounts sum = { 0 };
+	char text[KAR_QUANTITY_LEN];
+	struct kar_pair *pairs;
+
+	for (size_t i = 0; s->in_turn && i < s->n_sets; i++)
+		add_needs(&sum, &s->sets[i]);
+	pairs = kar_arena_alloc(a, sum.n + 1, sizeof(*pairs));
+	for (size_t i = 0; i < sum.n; i++)
+		pairs[i] = (struct kar_pair){ kar_copy(a, sum.items[i].name),
+			kar_copy(a, kar_quantity_text(&sum.items[i].q, text)) };
+	return (struct kar_array){ .items = pairs, .n = sum.n };
+}
+
 static struct kar_action *add(const struct suspend_view *v, struct kar_plan *p, enum kar_verb verb, int what,
 	const struct kar_object *of, const char *note)
 {
@@ -91,7 +122,9 @@ static bool follow(const struct suspend_view *v, struct kar_plan *p)
 {
 	const struct kar_podgroup *g = v->group;
 
-	if (g->spec.min_member == suspend_minimum(v) && kar_streq(g->queue_label, v->s->queue))
+	if (g->spec.min_member == suspend_minimum(v) && kar_streq(g->queue_label, v->s->queue) &&
+		(!v->s->suspended || !v->resources.n ||
+			kar_pairs_equal(&g->spec.min_resources, &v->resources)))
 		return false;
 	add(v, p, KAR_PATCH, SUSPEND_FOLLOW, &g->o,
 		kar_arena_printf(p->arena, "minMember=%d queue=%s", (int)suspend_minimum(v), v->s->queue));

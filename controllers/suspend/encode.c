@@ -26,6 +26,8 @@ static void write_group(struct kar_json_writer *w, const struct suspend_view *v)
 	const struct kar_podgroup_spec spec = {
 		.min_member = suspend_minimum(v),
 		.priority_class_name = priority_class(s),
+		.min_resources = v->resources,
+		.has_min_resources = v->resources.n > 0,
 	};
 	char version[KAR_API_VERSION_LEN];
 	/* The garbage collector deletes the group with it. */
@@ -46,6 +48,17 @@ static void write_group(struct kar_json_writer *w, const struct suspend_view *v)
 	kar_podgroup_spec_write(w, &spec);
 }
 
+static void write_resources(struct kar_json_writer *w, const struct kar_array *resources)
+{
+	const struct kar_pair *p = resources->items;
+
+	kar_jw_key(w, "minResources");
+	kar_jw_begin_object(w);
+	for (size_t i = 0; i < resources->n; i++)
+		kar_jw_kv_string(w, p[i].key, p[i].value);
+	kar_jw_end_object(w);
+}
+
 static void write_edit(struct kar_json_writer *w, const struct suspend_view *v)
 {
 	kar_jw_key(w, "metadata");
@@ -59,6 +72,8 @@ static void write_edit(struct kar_json_writer *w, const struct suspend_view *v)
 	kar_jw_key(w, "spec");
 	kar_jw_begin_object(w);
 	kar_jw_kv_int(w, "minMember", suspend_minimum(v));
+	if (v->resources.n)
+		write_resources(w, &v->resources);
 	kar_jw_end_object(w);
 }
 

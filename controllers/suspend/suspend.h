@@ -35,7 +35,12 @@ struct suspend_view {
 	const struct kar_podgroup *group; /* of its name; NULL: there is none */
 	bool admitted;                    /* by the queue that it asks for */
 	int32_t succeeded; /* pods that have, as far as they are members of .group: its minimum counts them */
-	bool waits_anew;   /* it is suspended by us, and waits for a reason that was not said yet */
+	/*
+	 * struct kar_pair: minResources of the group, what all its pods need; empty: none. Its first pods do not wait at the gate for the others
+	 * then, which come only when they run.
+	 */
+	struct kar_array resources;
+	bool waits_anew; /* it is suspended by us, and waits for a reason that was not said yet */
 	int32_t contested; /* how often somebody else has resumed it within SUSPEND_WITHIN, this time included */
 };
 
@@ -43,6 +48,8 @@ struct suspend_view {
 bool suspend_is_ours(const struct kar_suspendable *s) KAR_NONNULL;
 /* Without so many members the group is not whole. */
 int32_t suspend_minimum(const struct suspend_view *v) KAR_NONNULL;
+/* .resources of a view of @s. */
+struct kar_array suspend_resources(const struct kar_suspendable *s, struct kar_arena *a) KAR_NONNULL;
 /* Has somebody else resumed it, although it has no place in its queue? */
 bool suspend_is_contested(const struct suspend_view *v) KAR_NONNULL;
 void suspend_decide(const struct suspend_view *v, struct kar_plan *p) KAR_NONNULL;

@@ -105,6 +105,7 @@ static bool sync_object(struct kar_controller *c, struct kar_sync *s, const stru
 	v->admitted = group && kar_streq(v->group->owner_uid, o->uid) &&
 		kar_podgroup_admitted_by(v->group, kar_asked_queue(stores, v->group).queue);
 	v->succeeded = v->s->suspended ? count_succeeded(stores, s->key) : 0;
+	v->resources = suspend_resources(v->s, &s->arena);
 	v->contested = count_contested(m, v, s->mono);
 	v->waits_anew = waits_anew(m, v);
 	suspend_decide(v, &s->plan);

@@ -1,0 +1,238 @@
+/* Workloads that are no batch Jobs, as they are read: which pods they make, and whether they may be in a queue; and how they are resumed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/base/str.h"
+#include "controllers/suspend/suspend.h"
+#include "test/fixture/reconciler.h"
+
+#define BY_QUEUE "\"annotations\":{\"kube-arbitrator.io/suspended-by\":\"queue\"}"
+#define LABEL ",\"labels\":{\"kube-arbitrator.io/queue\":\"q\"}"
+#define POD_TEMPLATE(rest) \
+	"\"template\":{" rest \
+	"\"spec\":{\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"1500m\",\"memory\":\"1Gi\"}}}]}}"
+#define POD POD_TEMPLATE("")
+#define MEMBER \
+	"\"template\":{\"metadata\":{\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"j\"}},\"spec\":{\"containers\":[],\"schedulingGates\":[{\"name\":\"kube-arbitrator.io/gang\"}]}}"
+#define A_JOB(name, rest, spec) "{\"name\":\"" name "\"" rest ",\"template\":{\"spec\":{" spec "}}}"
+#define JOBS(jobs) "{\"suspend\":true,\"replicatedJobs\":[" jobs "]}"
+#define DRIVER A_JOB("driver", "", POD)
+#define WORKERS A_JOB("workers", ",\"replicas\":2", "\"parallelism\":3,\"completions\":4," POD)
+
+enum kind { JOBSET };
+
+static const struct {
+	void (*controller)(struct kar_controller *c);
+	size_t store; /* offset in struct kar_stores */
+} kinds[] = {
+	[JOBSET] = { kar_suspend_jobsets_controller, offsetof(struct kar_stores, jobsets) },
+};
+
+static void set_up(enum kind kind)
+{
+	static const struct kar_settings settings = { 0 };
+
+	open_world(kinds[kind].controller, &settings);
+	w.controller.start(&w.controller);
+}
+
+static struct kar_store *store_of(enum kind kind)
+{
+	return *(struct kar_store **)(void *)((char *)&w.stores + kinds[kind].store);
+}
+
+static const struct kar_suspendable *put_one(enum kind kind, const char *spec, const char *status)
+{
+	char text[4096];
+
+	snprintf(text, sizeof(text), ",\"spec\":%s,\"status\":%s", spec, *status ? status : "{}");
+	put_named(store_of(kind), "j", "," BY_QUEUE LABEL, text);
+	return kar_as_suspendable(kar_store_get(store_of(kind), "ns", "j"));
+}
+
+/* "driver 1/1/1 /spec/...; workers ..." and what else is said of it. */
+static const char *printed(const struct kar_suspendable *s)
+{
+	static char text[2048];
+	size_t n = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < s->n_sets; i++) {
+		const struct kar_suspendable_set *set = &s->sets[i];
+
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s %d/%d/%d %s%s", i ? "; " : "",
+			set->name, (int)set->count, (int)set->most, (int)set->ever, set->at,
+			set->needs ? "" : " unknown");
+	}
+	snprintf(text + n, sizeof(text) - n, "%s%s%s%s%s%s%s", s->suspended ? "" : " runs",
+		s->in_turn ? " in-turn" : "", s->ended ? " ended" : "", s->managed_by ? " of " : "",
+		s->managed_by ? s->managed_by : "", s->unsupported ? ": " : "",
+		s->unsupported ? s->unsupported : "");
+	return text;
+}
+
+#define AT_DRIVER "/spec/replicatedJobs/0/template/spec/template"
+#define AT_WORKERS "/spec/replicatedJobs/1/template/spec/template"
+
+static const struct {
+	const char *name;
+	enum kind kind;
+	const char *spec, *status, *read;
+} rows[] = {
+	{ "jobs_of_two_templates", JOBSET, JOBS(DRIVER "," WORKERS), "",
+		"driver 1/1/1 " AT_DRIVER "; workers 6/6/8 " AT_WORKERS },
+	{ "jobs_that_are_complete_are_not_made_again", JOBSET, JOBS(DRIVER "," WORKERS),
+		"{\"replicatedJobsStatus\":[{\"name\":\"workers\",\"succeeded\":1},{\"name\":\"x\",\"succeeded\":1}]}",
+		"driver 1/1/1 " AT_DRIVER "; workers 3/6/8 " AT_WORKERS },
+	{ "jobs_in_order", JOBSET,
+		"{\"startupPolicy\":{\"startupPolicyOrder\":\"InOrder\"},\"replicatedJobs\":[" DRIVER "]}",
+		"", "driver 1/1/1 " AT_DRIVER " runs in-turn" },
+	{ "jobs_that_depend_on_others", JOBSET,
+		JOBS(A_JOB("driver", ",\"dependsOn\":[{\"name\":\"x\",\"status\":\"Ready\"}]", POD)), "",
+		"driver 1/1/1 " AT_DRIVER " in-turn" },
+	{ "jobs_are_complete", JOBSET, JOBS(DRIVER),
+		"{\"conditions\":[{\"type\":\"Completed\",\"status\":\"True\"}]}",
+		"driver 1/1/1 " AT_DRIVER " ended" },
+	{ "jobs_have_failed", JOBSET, JOBS(DRIVER),
+		"{\"conditions\":[{\"type\":\"Failed\",\"status\":\"True\"}]}",
+		"driver 1/1/1 " AT_DRIVER " ended" },
+	{ "jobs_have_not_failed", JOBSET, JOBS(DRIVER),
+		"{\"conditions\":[{\"type\":\"Failed\",\"status\":\"False\"},{\"type\":\"Suspended\",\"status\":\"True\"}]}",
+		"driver 1/1/1 " AT_DRIVER },
+	{ "jobs_of_its_own_controller", JOBSET,
+		"{\"suspend\":true,\"managedBy\":\"jobset.sigs.k8s.io/jobset-controller\",\"replicatedJobs\":[" DRIVER
+		"]}",
+		"", "driver 1/1/1 " AT_DRIVER },
+	{ "jobs_of_another_controller", JOBSET,
+		"{\"suspend\":true,\"managedBy\":\"kueue.x-k8s.io/multikueue\",\"replicatedJobs\":[" DRIVER
+		"]}",
+		"", "driver 1/1/1 " AT_DRIVER " of kueue.x-k8s.io/multikueue" },
+	{ "no_jobs", JOBSET, "{\"suspend\":true}", "", "" },
+	{ "jobs_without_a_template", JOBSET, JOBS("{\"name\":\"driver\"},{}"), "",
+		"driver 1/1/1 " AT_DRIVER " unknown;  1/1/1 " AT_WORKERS " unknown" },
+	{ "jobs_with_counts_below_zero", JOBSET,
+		JOBS(A_JOB("driver", ",\"replicas\":-2", "\"parallelism\":3," POD) "," A_JOB("workers", "",
+			"\"parallelism\":-3,\"completions\":5," POD)),
+		"", "driver 0/0/0 " AT_DRIVER "; workers 0/0/5 " AT_WORKERS },
+	{ "jobs_with_counts_beyond_all_sense", JOBSET,
+		JOBS(A_JOB("driver", ",\"replicas\":2147483647", "\"parallelism\":2147483647," POD)), "",
+		"driver 2147483647/2147483647/2147483647 " AT_DRIVER },
+};
+
+static void pods_are_read(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		const char *got;
+
+		set_up(rows[i].kind);
+		got = printed(put_one(rows[i].kind, rows[i].spec, rows[i].status));
+		if (!kar_streq(got, rows[i].read))
+			fail_msg("%s: want '%s', got '%s'", rows[i].name, rows[i].read, got);
+		assert_int_equal(teardown(state), 0);
+	}
+}
+
+static void more_templates_than_make_sense_are_not_read(void **state)
+{
+	KAR_CLEANUP(kar_buf_release) struct kar_buf spec = { 0 };
+	const struct kar_suspendable *s;
+
+	kar_buf_puts(&spec, "{\"suspend\":true,\"replicatedJobs\":[{}");
+	for (int i = 0; i < 1000; i++)
+		kar_buf_puts(&spec, ",{}");
+	kar_buf_puts(&spec, "]}");
+	set_up(JOBSET);
+	s = put_one(JOBSET, kar_buf_cstr(&spec), "");
+	assert_int_equal(s->n_sets, KAR_SUSPENDABLE_SETS);
+	assert_string_equal(s->unsupported, "it has pods of more than 64 templates");
+	assert_true(sync_named("ns/j"));
+	assert_int_equal(w.sync.plan.n_actions, 0); /* an event alone */
+	assert_int_equal(teardown(state), 0);
+}
+
+/* --- what is written ---------------------------------------------------------------------------------- */
+
+#define GROUP(meta_kind, api, spec) \
+	"{\"apiVersion\":\"scheduling.x-k8s.io/v1alpha1\",\"kind\":\"PodGroup\",\"metadata\":{\"name\":\"j\",\"namespace\":\"ns\",\"labels\":{\"kube-arbitrator.io/queue\":\"q\",\"kube-arbitrator.io/made-for-pods\":\"workload\"},\"ownerReferences\":[{\"apiVersion\":\"" api \
+	"\",\"kind\":\"" meta_kind \
+	"\",\"name\":\"j\",\"uid\":\"uid-j\",\"controller\":true}]},\"spec\":{" spec "}}"
+#define RESUMES \
+	"[{\"op\":\"test\",\"path\":\"/metadata/uid\",\"value\":\"uid-j\"},{\"op\":\"replace\",\"path\":\"/metadata/resourceVersion\",\"value\":\"11\"},{\"op\":\"remove\",\"path\":\"/metadata/annotations/kube-arbitrator.io~1suspended-by\"},{\"op\":\"add\",\"path\":\"/metadata/annotations/kube-arbitrator.io~1resumed-by\",\"value\":\"queue\"},"
+#define OPENS(at) \
+	"{\"op\":\"add\",\"path\":\"" at \
+	"/metadata\",\"value\":{\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"j\"}}},{\"op\":\"add\",\"path\":\"" at \
+	"/spec/schedulingGates\",\"value\":[{\"name\":\"kube-arbitrator.io/gang\"}]},"
+#define NOW(path) "{\"op\":\"replace\",\"path\":\"" path "\",\"value\":false}]"
+
+static const struct {
+	const char *name;
+	enum kind kind;
+	int minimum; /* of its group, which is admitted; 0: there is no group */
+	const char *spec, *body;
+} bodies[] = {
+	{ "group_of_jobs", JOBSET, 0, JOBS(DRIVER "," WORKERS),
+		GROUP("JobSet", "jobset.x-k8s.io/v1alpha2", "\"minMember\":7") },
+	{ "group_of_jobs_in_order", JOBSET, 0,
+		"{\"suspend\":true,\"startupPolicy\":{\"startupPolicyOrder\":\"InOrder\"},\"replicatedJobs\":[" DRIVER
+		"," WORKERS "]}",
+		GROUP("JobSet", "jobset.x-k8s.io/v1alpha2",
+			"\"minMember\":7,\"minResources\":{\"cpu\":\"10500m\",\"memory\":\"7516192768\"}") },
+	{ "jobs_are_resumed", JOBSET, 7, JOBS(DRIVER "," WORKERS),
+		RESUMES OPENS(AT_DRIVER) OPENS(AT_WORKERS) NOW("/spec/suspend") },
+	{ "templates_that_are_ready_stay_as_they_are", JOBSET, 2,
+		JOBS(A_JOB("driver", "", MEMBER) "," A_JOB("workers", "", POD)),
+		RESUMES OPENS(AT_WORKERS) NOW("/spec/suspend") },
+};
+
+static void put_admitted_group(enum kind kind, int minimum)
+{
+	const struct kar_resource *res = &kar_store_type(store_of(kind))->res;
+	char meta[512], rest[512];
+
+	snprintf(meta, sizeof(meta),
+		LABEL
+		",\"ownerReferences\":[{\"apiVersion\":\"%s/%s\",\"kind\":\"%s\",\"name\":\"j\",\"uid\":\"uid-j\",\"controller\":true}]",
+		res->group, res->version, res->kind);
+	snprintf(rest, sizeof(rest),
+		",\"spec\":{\"minMember\":%d},\"status\":{\"admittedQueue\":\"q\",\"conditions\":[{\"type\":\"Admitted\",\"status\":\"True\",\"reason\":\"Admitted\",\"message\":\"m\",\"lastTransitionTime\":\"2026-11-21T10:00:00Z\"}]}",
+		minimum);
+	put_named(w.stores.podgroups, "j", meta, rest);
+}
+
+static void bodies_are_preconditioned(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(bodies); i++) {
+		struct kar_buf out = { 0 };
+		struct kar_err err = { 0 };
+
+		set_up(bodies[i].kind);
+		put_one(bodies[i].kind, bodies[i].spec, "");
+		if (bodies[i].minimum)
+			put_admitted_group(bodies[i].kind, bodies[i].minimum);
+		assert_true(sync_named("ns/j"));
+		assert_int_equal(w.sync.plan.n_actions, 1);
+		assert_int_equal(w.controller.encode(&w.sync, &w.sync.plan.actions[0], &out, &err), 0);
+		if (!kar_streq(kar_buf_cstr(&out), bodies[i].body))
+			fail_msg("%s: want '%s', got '%s'", bodies[i].name, bodies[i].body,
+				kar_buf_cstr(&out));
+		kar_buf_release(&out);
+		assert_int_equal(teardown(state), 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pods_are_read),
+		cmocka_unit_test(more_templates_than_make_sense_are_not_read),
+		cmocka_unit_test(bodies_are_preconditioned),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
