@@ -27,6 +27,8 @@
 #define KAR_PG_MEMBER_FAILED "MemberFailed"     /* a member failed although the quorum holds */
 #define KAR_PG_UNSCHEDULABLE "Unschedulable"    /* a member cannot be placed */
 #define KAR_PG_INVALID_OPTIONS "InvalidOptions" /* an annotation is not acted upon */
+#define KAR_PG_TOPOLOGY_CHANGED \
+	"TopologyChanged" /* a node of a member is not in the required domain, because its labels are others now */
 
 enum { KAR_PG_OCCUPIED_BY_BYTES = 6144 }; /* of status.occupiedBy, NUL included; 16 owners are named */
 

@@ -279,6 +279,12 @@ enum {
 		"Annotations of the PodGroup, or of its pods, are ignored; the message says which, and why.") \
 	X(InvalidOptions, KAR_SHOWN_ON_PODGROUP, \
 		"Event: an annotation of the PodGroup, or of its pods, is ignored; the message says which, and why.") \
+	X(TopologyLost, KAR_SHOWN_ON_PODGROUP, \
+		"Event: the domain that all pods of the gang must be in has had no room for 30 s for pods that replace lost ones; the gang is removed, and starts again where all of it has room.") \
+	X(TopologyChanged, KAR_SHOWN_ON_PODGROUP, \
+		"Condition and event: labels of a node with pods of the gang were changed, so that it is not in the domain of the gang any more. Nothing is stopped.") \
+	X(TopologyKept, KAR_SHOWN_ON_PODGROUP, \
+		"Of condition TopologyChanged: all nodes of the gang are in its domain again.") \
 	X(NotEnforced, KAR_SHOWN_ON_PODGROUP, \
 		"Event: members have no scheduling gate of ours, so that they start one by one.") \
 	X(CannotRollBack, KAR_SHOWN_ON_PODGROUP, \

@@ -11,6 +11,8 @@
 #include "common/base/timefmt.h"
 
 static const kar_time REFUSED_FOR = 5 * KAR_SECOND;
+/* In which there may come room in the domain of a gang for what it has lost. */
+static const kar_time DOMAIN_LACKS_ROOM_FOR = 30 * KAR_SECOND;
 
 /* --- what a move does ------------------------------------------------------------------------------ */
 
@@ -95,6 +97,35 @@ static struct kar_pg_placement roll_back(const struct podgroup_attempt *a, struc
 	kar_plan_event(p, true, kar_reason_RolledBack, "RollBack", "%s",
 		kar_pg_failed_attempt(&pl, p->arena));
 	warn_of_bare(a, p);
+	return pl;
+}
+
+/* The path and the label of the domain that it must be in: "example.com/rack=b1/r3"; NULL: it need not. */
+static const char *domain_of(const struct podgroup_attempt *a, struct kar_arena *arena)
+{
+	const struct kar_array all = kar_pg_required_domain(recorded(a), arena);
+	const struct kar_pair *levels = all.items;
+	const char *path = "";
+
+	for (size_t i = 0; i < all.n; i++)
+		path = kar_arena_printf(arena, "%s%s%s", path, i ? "/" : "", levels[i].value);
+	return all.n ? kar_arena_printf(arena, "%s=%s", levels[all.n - 1].key, path) : NULL;
+}
+
+/* It starts again, in a domain that has room for all of it. */
+static struct kar_pg_placement leave_domain(const struct podgroup_attempt *a, struct kar_plan *p)
+{
+	const char *domain = domain_of(a, p->arena);
+	const char *who = kar_has_text(a->unbound)
+		? a->unbound
+		: kar_arena_printf(p->arena, "%d of %d members", (int)(a->t->quorum - a->t->scheduled),
+			  (int)a->t->quorum);
+	struct kar_pg_placement pl = kar_pg_roll_back(recorded(a),
+		kar_arena_printf(p->arena, "%s has no room for %s", domain, who), false, a->now);
+
+	assert(domain);
+	kar_plan_event(p, true, kar_reason_TopologyLost, "RollBack",
+		"%s: the gang starts again in a domain that has room for all of it", pl.cause);
 	return pl;
 }
 
@@ -291,6 +322,32 @@ static bool lacks_places_for_long(const struct podgroup_attempt *a, struct kar_p
 		is_over(recorded(a)->deadline - a->now, p);
 }
 
+/* The youngest member that waits is as old, or the minimum is bound no more since then. */
+static kar_time lost_since(const struct podgroup_attempt *a)
+{
+	const struct kar_condition *c = kar_condition_find(&a->v->group->status.conditions, KAR_PG_SCHEDULED);
+	bool is_short = c && c->status == KAR_COND_FALSE;
+
+	return later(is_short ? c->last_transition : 0,
+		a->t->newest && a->t->newest < a->now ? a->t->newest
+			: is_short && !a->t->newest   ? 0
+						      : a->now);
+}
+
+/*
+ * All must be in one domain, and this has no room for those that replace members which are gone, or stay on nodes that are lost. A gang that
+ * starts what it lacks together waits for that, and members that nobody would make again stay.
+ */
+static bool has_lost_domain(const struct podgroup_attempt *a, struct kar_plan *p)
+{
+	const struct kar_pg_options *o = &a->v->group->options;
+	bool lacks = a->t->unschedulable.n || (a->v->direct && recorded(a)->deadline && a->t->active);
+
+	return lacks && domain_of(a, p->arena) && !o->and_running && !o->only_waiting && !a->t->bare &&
+		a->t->scheduled - (a->t->leaving - a->t->stopping) < minimum_of(a) &&
+		is_over(lost_since(a) + DOMAIN_LACKS_ROOM_FOR - a->now, p);
+}
+
 /*
  * It has members that wait for nodes, or lacks places, and is below its minimum for as long as a new gang may be. A gang of others that runs is not
  * stopped: whether it is of use without what it lacks is for its controller to say.
@@ -448,6 +505,7 @@ static const struct move moves[] = {
 	{ KAR_PG_STATE_SATISFIED, begins_anew, give_up },
 	{ KAR_PG_STATE_SATISFIED, asks_again, give_up },
 	{ KAR_PG_STATE_SATISFIED, is_gone, give_up },
+	{ KAR_PG_STATE_SATISFIED, has_lost_domain, leave_domain },
 	{ KAR_PG_STATE_SATISFIED, is_short_for_long, roll_back },
 	{ KAR_PG_STATE_SATISFIED, is_gone_and_direct, postpone },
 	{ KAR_PG_STATE_SATISFIED, is_gone_for_long, give_up },

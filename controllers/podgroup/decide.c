@@ -199,7 +199,16 @@ static void set_options(const struct update *u)
 		set_condition(u, KAR_PG_INVALID_OPTIONS, false, kar_reason_Valid, "no annotation is ignored");
 }
 
-/* MemberFailed, Unschedulable and InvalidOptions appear when they first become True. */
+static void set_topology(const struct update *u)
+{
+	if (u->v->outside)
+		set_condition(u, KAR_PG_TOPOLOGY_CHANGED, true, kar_reason_TopologyChanged, u->v->outside);
+	else if (kar_condition_find(&u->status->conditions, KAR_PG_TOPOLOGY_CHANGED))
+		set_condition(u, KAR_PG_TOPOLOGY_CHANGED, false, kar_reason_TopologyKept,
+			"its nodes are in its domain");
+}
+
+/* MemberFailed, Unschedulable, InvalidOptions and TopologyChanged appear when they first become True. */
 static void set_problems(const struct update *u)
 {
 	const struct podgroup_counts *t = u->t;
@@ -219,6 +228,7 @@ static void set_problems(const struct update *u)
 		set_condition(u, KAR_PG_UNSCHEDULABLE, false, kar_reason_Schedulable,
 			"no member is unschedulable");
 	set_options(u);
+	set_topology(u);
 }
 
 /* Sorted, comma-joined "ns/ownerName". */
@@ -394,6 +404,8 @@ static void add_events(const struct update *u, struct kar_plan *p)
 
 	if (is_new_problem(old, new, KAR_PG_INVALID_OPTIONS))
 		kar_plan_event(p, true, kar_reason_InvalidOptions, "Read", "%s", what_is_ignored(u));
+	if (is_new_problem(old, new, KAR_PG_TOPOLOGY_CHANGED))
+		kar_plan_event(p, true, kar_reason_TopologyChanged, "Observe", "%s", u->v->outside);
 	warn_of_loose(u, p);
 	/* The workload of the group says it. */
 	if (u->v->of_others && kar_condition_is_true(new, KAR_PG_SCHEDULED) &&

@@ -32,6 +32,8 @@ struct podgroup_view {
 	const char *queue; /* in which it is (controllers/cluster/asked.h) */
 	const char *
 		ignored; /* why what annotations of its members ask for of a topology is not acted upon; NULL: it is, or they ask for nothing */
+	const char *
+		outside; /* its nodes that are not in its required domain any more, as a message; NULL: none */
 	const char *served;       /* names of schedulers whose work the manager does; "a,b"; NULL: none */
 	const char *unit_failing; /* "ns/name" of one of its unit that is being rolled back; NULL: none */
 	const char *

@@ -22,6 +22,7 @@
 #include "controllers/cluster/unit.h"
 #include "controllers/controllers.h"
 #include "controllers/kar_metrics.h"
+#include "controllers/podgroup/domain.h"
 #include "controllers/podgroup/made.h"
 #include "controllers/podgroup/release.h"
 #include "controllers/podgroup/tell.h"
@@ -147,6 +148,7 @@ static void on_topology(void *arg, const struct kar_object *old, const struct ka
 
 static void start(struct kar_controller *c)
 {
+	podgroup_follow_nodes(c);
 	kar_store_listen(c->stores->topologies, on_topology, c);
 	kar_store_listen(c->stores->queues, on_queue, c);
 	kar_owner_listen(c->stores, on_owner, c);
@@ -365,6 +367,7 @@ static bool sync_group(struct kar_controller *c, struct kar_sync *s)
 	v.unplaced = c->settings->one_namespace || !kar_pg_keeps_placement(v.group) ||
 		v.n_pods > kar_pg_plan_pods(v.group);
 	v.ignored = what_is_ignored(stores, &v, &s->arena);
+	v.outside = podgroup_outside(stores, &v, &s->arena);
 	v.outdated = is_outdated(stores, &v, &s->arena);
 	s->objects = v.n_pods;
 	s->plan.priority = v.group->spec.has_priority ? v.group->spec.priority : 0;

@@ -6,6 +6,7 @@
  * direct (its pods are created bound) repairs=1 failures=1 deadline=-5 (s from now) cause=x short-for=60 (s, since Scheduled is False)), each other one a member (name, phase, and of: bound
  * unbound unschedulable lacks-cpu accepted (by its kubelet) refused=OutOfcpu (by it) seen (by a scheduler) pin=n2 made=5 (s ago) terminating gated reason=R exit=N owner=O kind=K). Running and finished pods are bound without saying so.
  * bounded let-in=a,b,c: its queue says how many members start beyond the minimum, and has counted these.
+ * outside: labels of a node were changed; overdue, of a member: it should be gone.
  * outdated: a place of the plan is not free any more.
  * release-refused=5: for so many seconds the API server has not let a member start.
  * invalid=x: an annotation is not acted upon, because of x; ignored=y: nor are those of members about topologies, because of y.
@@ -196,6 +197,8 @@ static void read_group_word(struct scene *s, char *word)
 		s->view.served = "kar-scheduler";
 	} else if (is(word, "unit-waits")) {
 		s->view.unit_waits = true;
+	} else if (is(word, "outside")) {
+		s->view.outside = "labels were changed";
 	} else if (is(word, "outdated")) {
 		s->view.outdated = true;
 	} else if (takes(word, "release-refused=", &value)) {

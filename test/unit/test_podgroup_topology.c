@@ -105,6 +105,80 @@ static void topologies_wake_all_groups(void **state)
 	assert_string_equal(woken(), "ns/g");
 }
 
+static void put_rack_node(const char *name, const char *rack, const char *more)
+{
+	char meta[256];
+
+	snprintf(meta, sizeof(meta), ",\"labels\":{\"rack\":\"%s\"%s}", rack, more);
+	put_named(w.stores.nodes, name, meta, "");
+}
+
+static void put_running(const char *name, const char *node)
+{
+	char spec[256];
+
+	snprintf(spec, sizeof(spec), ",\"spec\":{\"nodeName\":\"%s\"},\"status\":{\"phase\":\"Running\"}",
+		node);
+	put_named(w.stores.pods, name, ",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"g\"}", spec);
+}
+
+static void put_in_rack(const char *required)
+{
+	char status[512];
+
+	snprintf(status, sizeof(status),
+		",\"spec\":{\"minMember\":2},\"status\":{\"placement\":{\"state\":\"Satisfied\",\"satisfiedMember\":2,\"domains\":[{\"label\":\"rack\",\"value\":\"r1\",\"required\":%s}]}}",
+		required);
+	put_named(w.stores.podgroups, "g", "", status);
+}
+
+static const char *says_of_topology(void)
+{
+	const struct kar_condition *c;
+
+	assert_true(sync_named("ns/g"));
+	c = kar_condition_find(&((const struct kar_podgroup_status *)w.sync.plan.status)->conditions,
+		KAR_PG_TOPOLOGY_CHANGED);
+	return c ? c->message : NULL;
+}
+
+static void changed_labels_are_told(void **state)
+{
+	(void)state;
+	put_rack_node("n1", "r1", "");
+	put_rack_node("n2", "r1", "");
+	put_running("a", "n1");
+	put_running("b", "n2");
+	put_in_rack("true");
+	assert_null(says_of_topology());
+	put_rack_node("n2", "r2", "");
+	assert_string_equal(says_of_topology(),
+		"labels were changed: node n2 of its pods is not in rack=r1 any more; the pods stay");
+	put_rack_node("n1", "r2", "");
+	assert_string_equal(says_of_topology(),
+		"labels were changed: node n1 and others of its pods are not in rack=r1 any more; the pods stay");
+	put_in_rack("false");
+	assert_null(says_of_topology());
+	put_in_rack("true");
+	kar_store_delete(w.stores.nodes, NULL, "n1", "uid-n1", ++w.rv);
+	kar_store_delete(w.stores.nodes, NULL, "n2", "uid-n2", ++w.rv);
+	assert_null(says_of_topology());
+}
+
+static void changed_labels_wake_groups_of_the_node(void **state)
+{
+	(void)state;
+	put_rack_node("n1", "r1", "");
+	put_rack_node("n2", "r1", "");
+	put_running("a", "n1");
+	(void)woken();
+	put_rack_node("n1", "r1", ",\"other\":\"x\"");
+	assert_string_equal(woken(), "ns/g");
+	put_rack_node("n1", "r1", ",\"other\":\"x\"");
+	put_rack_node("n2", "r2", "");
+	assert_string_equal(woken(), "");
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -112,6 +186,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		TEST(annotations_without_effect_are_told),
 		TEST(topologies_wake_all_groups),
+		TEST(changed_labels_are_told),
+		TEST(changed_labels_wake_groups_of_the_node),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,7 +42,7 @@ static void check_no_tug_of_war(const char *row, const struct kar_plan *p)
 	}
 }
 
-static bool told[128]; /* as the list of reasons: its words were compared */
+static bool told[192]; /* as the list of reasons: its words were compared */
 
 static void check_message(const struct row *row, const struct kar_plan *p)
 {

@@ -5,7 +5,7 @@ import json
 
 from harness import ROOT, TEST_KEY, expect, expect_equal, wait_until
 from stories.members import LABEL, batch_job, group, members, owned_pod, owner, runs, said
-from stories.nodes import bound_nodes, gang, nodes_of, placement, wait_for_words, wait_until_alone
+from stories.nodes import Cordon, bound_nodes, gang, nodes_of, placement, wait_for_words, wait_until_alone
 from stories.preemption import queue
 
 RACK = "example.com/rack"
@@ -98,6 +98,68 @@ def story_rack_is_freed_where_fewest_pods_go(s):
         expect_equal(set(bound_nodes(s, "high")), set(first), "nodes of the gang")
         expect_equal(s.uids("two"), uids, "pods of the job that stays")
         s.kubectl("delete", "queuejob", "--all", "--wait=true", "--cascade=foreground")
+
+
+def warned(s, reason):
+    return [e["message"] for e in s.kubectl.list("events") if e["reason"] == reason]
+
+
+def evict(s, pod):
+    eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pod, "namespace": s.namespace}}
+    s.kubectl("create", "--raw", f"/api/v1/namespaces/{s.namespace}/pods/{pod}/eviction", "-f", "-", stdin=json.dumps(eviction))
+
+
+def loses_its_rack(s, nodes, places):
+    """@places() is {node: ...} of a gang that runs. One of its two pods goes, and nobody may use its node."""
+    node = sorted(places())[0]
+    other = set(nodes) - {n for n in nodes if s.cluster.kubectl.get("node", n)["metadata"]["labels"][RACK] == s.cluster.kubectl.get("node", node)["metadata"]["labels"][RACK]}
+    with Cordon(s, node):
+        for pod in s.kubectl.list("pods"):
+            if pod["spec"].get("nodeName") == node:
+                evict(s, pod["metadata"]["name"])
+        wait_until(lambda: set(places()) == other, f"it runs in the other rack, on {other}", seconds=120)
+    return node
+
+
+def story_rack_is_lost(s):
+    """The rack has no room any more for a pod that replaces a lost one: after half a minute the whole gang starts in the other rack."""
+    wait_until_alone(s)
+    with racks(s):
+        s.apply(gang("train", replicas=2, sched={"topology": {"required": RACK}}))
+        s.wait_phase("train", "Running", running=2)
+        loses_its_rack(s, nodes_of(s), lambda: bound_nodes(s, "train"))
+        expect(any(f"{RACK}=r" in m and "has no room for train-worker-" in m for m in warned(s, "TopologyLost")), f"the event says so: {warned(s, 'TopologyLost')}")
+        s.wait_phase("train", "Running", running=2)
+        s.kubectl("delete", "queuejob", "train", "--wait=true", "--cascade=foreground")
+
+
+def story_rack_of_a_batch_job_is_lost(s):
+    """The same of pods of another controller, which makes them again."""
+    wait_until_alone(s)
+    with racks(s):
+        group(s, "b", 2, topology={"required": RACK})
+        batch_job(s, "b", 2)
+        racks_of(s, "b")
+        loses_its_rack(s, nodes_of(s), lambda: {p["spec"].get("nodeName"): 1 for p in members(s, "b").values() if p["status"].get("phase") == "Running"})
+        expect(any(f"{RACK}=r" in m and "has no room for b-" in m for m in warned(s, "TopologyLost")), f"the event says so: {warned(s, 'TopologyLost')}")
+
+
+def story_labels_of_a_rack_are_changed(s):
+    """The gang says so, nothing is stopped, and it says so no more when the label is there again."""
+    wait_until_alone(s)
+    with racks(s) as (first, second):
+        s.apply(gang("train", replicas=2, sched={"topology": {"required": RACK}}))
+        s.wait_phase("train", "Running", running=2)
+        uids, node = s.uids("train"), sorted(bound_nodes(s, "train"))[0]
+        rack = s.cluster.kubectl.get("node", node)["metadata"]["labels"][RACK]
+        s.cluster.kubectl("label", "node", node, f"{RACK}=r9", "--overwrite")
+        words = f"labels were changed: node {node} of its pods is not in {RACK}={rack} any more; the pods stay"
+        wait_until(lambda: said(s, "train", "TopologyChanged").get("message") == words, "it says so")
+        expect_equal(warned(s, "TopologyChanged"), [words], "events")
+        s.cluster.kubectl("label", "node", node, f"{RACK}={rack}", "--overwrite")
+        wait_until(lambda: said(s, "train", "TopologyChanged").get("status") == "False", "it says so no more")
+        expect_equal(s.uids("train"), uids, "pods")
+        s.kubectl("delete", "queuejob", "train", "--wait=true", "--cascade=foreground")
 
 
 def story_level_that_no_topology_has(s):
