@@ -15,6 +15,7 @@ void sched_key_free(struct kar_sched *s, struct sched_key *key)
 	kar_table_release(&key->by_value);
 	free(key->values);
 	free(key->first);
+	free(key->state);
 	free(key->unused);
 	free(key->domain);
 	free(key->next);
@@ -26,6 +27,7 @@ static void make_room(struct kar_sched *s, struct sched_key *k)
 	k->room = k->room ? 2 * k->room : 16;
 	k->values = kar_xrealloc(k->values, k->room, sizeof(*k->values));
 	k->first = kar_xrealloc(k->first, k->room, sizeof(*k->first));
+	k->state = kar_xrealloc(k->state, k->room, sizeof(*k->state));
 	k->unused = kar_xrealloc(k->unused, k->room, sizeof(*k->unused));
 	for (uint32_t i = 0; i < s->n_hot; i++)
 		sched_hot_add_key(s, s->classes[s->hot[i]].hot, (uint32_t)(k - s->keys));
@@ -43,6 +45,7 @@ static uint32_t domain_of(struct kar_sched *s, struct sched_key *k, const char *
 	d = k->n_unused ? k->unused[--k->n_unused] : k->n++;
 	k->values[d] = sched_value_get(s, value);
 	k->first[d] = SCHED_NONE;
+	k->state[d] = (struct sched_state){ 0 };
 	kar_table_add(&k->by_value, k->values[d], d);
 	return d;
 }
@@ -96,10 +99,12 @@ void sched_domains_enter(struct kar_sched *s, uint32_t node)
 {
 	for (uint32_t k = 0; k < s->n_keys; k++)
 		enter(s, node, k);
+	sched_whole_enter(s, node);
 }
 
 void sched_domains_leave(struct kar_sched *s, uint32_t node)
 {
+	sched_whole_leave(s, node);
 	for (uint32_t i = 0; i < s->n_keys; i++) {
 		struct sched_key *k = &s->keys[i];
 		uint32_t d = k->domain[node];
@@ -148,12 +153,12 @@ static bool is_path(const struct sched_key *k, const char *const *labels, uint32
 /* The number of a key that nobody has asked for for the longest time, which is forgotten, or an unused one. */
 static uint32_t free_key(struct kar_sched *s)
 {
-	uint32_t oldest = 0;
+	uint32_t oldest = s->whole == 0;
 
 	if (s->n_keys < KAR_SCHED_KEYS)
 		return s->n_keys++;
-	for (uint32_t i = 1; i < s->n_keys; i++) {
-		if (s->keys[i].asked < s->keys[oldest].asked)
+	for (uint32_t i = 0; i < s->n_keys; i++) {
+		if (i != s->whole && s->keys[i].asked < s->keys[oldest].asked)
 			oldest = i;
 	}
 	sched_key_free(s, &s->keys[oldest]);
@@ -183,6 +188,15 @@ uint32_t sched_key(struct kar_sched *s, const char *const *labels, uint32_t n)
 	for (uint32_t i = 0; i < s->n_hot; i++)
 		sched_hot_add_key(s, s->classes[s->hot[i]].hot, key);
 	return key;
+}
+
+void kar_sched_keep_whole(struct kar_sched *s, const char *const *labels, uint32_t n)
+{
+	bool kept = s->whole == SCHED_NONE ? n == 0 : is_path(&s->keys[s->whole], labels, n);
+
+	assert(!s->marks);
+	if (!kept)
+		sched_whole_begin(s, n ? sched_key(s, labels, n) : SCHED_NONE);
 }
 
 const char *kar_sched_label_of(const struct kar_sched *s, const char *node, const char *label)

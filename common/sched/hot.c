@@ -50,11 +50,13 @@ int32_t sched_copies(const struct kar_sched *s, const struct sched_class *c, uin
 
 /* --- buckets --------------------------------------------------------------------------------------- */
 
-static uint8_t bucket_of(const struct sched_class *c, const struct sched_node *n, int32_t copies)
+static uint8_t bucket_of(const struct kar_sched *s, const struct sched_class *c, uint32_t node,
+	int32_t copies)
 {
 	uint32_t b = copies < SCHED_COPIES ? (uint32_t)copies : SCHED_COPIES - 1;
+	uint32_t group = (s->nodes[node].idle & ~c->wants ? 2U : 0U) + (sched_is_whole(s, node) ? 1U : 0U);
 
-	return (uint8_t)(n->idle & ~c->wants ? SCHED_COPIES + b : b);
+	return (uint8_t)(group * SCHED_COPIES + b);
 }
 
 static void leave_bucket(struct sched_hot *h, uint32_t node)
@@ -70,7 +72,7 @@ static void leave_bucket(struct sched_hot *h, uint32_t node)
 	if (h->next[node] != SCHED_NONE)
 		h->prev[h->next[node]] = h->prev[node];
 	if (h->head[b] == SCHED_NONE)
-		h->filled[b / 64] &= ~((uint64_t)1 << (b % 64));
+		h->filled[b / SCHED_COPIES] &= ~((uint64_t)1 << (b % SCHED_COPIES));
 	h->bucket[node] = SCHED_NO_BUCKET;
 }
 
@@ -81,13 +83,13 @@ static void enter_bucket(struct sched_hot *h, uint32_t node, uint8_t b)
 	if (h->head[b] != SCHED_NONE)
 		h->prev[h->head[b]] = node;
 	h->head[b] = node;
-	h->filled[b / 64] |= (uint64_t)1 << (b % 64);
+	h->filled[b / SCHED_COPIES] |= (uint64_t)1 << (b % SCHED_COPIES);
 	h->bucket[node] = b;
 }
 
 uint32_t sched_best(const struct sched_hot *h)
 {
-	for (uint32_t i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < SCHED_GROUPS; i++) {
 		uint64_t filled = h->filled[i] & ~(uint64_t)1; /* without the nodes that have no copy */
 
 		if (filled)
@@ -113,19 +115,33 @@ static void set_copies(struct kar_sched *s, struct sched_hot *h, uint32_t node, 
 static void recount(struct kar_sched *s, const struct sched_class *c, uint32_t node)
 {
 	struct sched_hot *h = c->hot;
-	const struct sched_node *n = &s->nodes[node];
 	int32_t copies;
 	uint8_t b;
 
 	if (h->match[node] != KAR_FITS)
 		return; /* it has left its bucket */
 	copies = sched_copies(s, c, node, false);
-	b = bucket_of(c, n, copies);
+	b = bucket_of(s, c, node, copies);
 	set_copies(s, h, node, copies);
 	if (b == h->bucket[node])
 		return;
 	leave_bucket(h, node);
 	enter_bucket(h, node, b);
+}
+
+void sched_rebucket(struct kar_sched *s, const uint32_t *nodes, uint32_t n)
+{
+	for (uint32_t i = 0; i < s->n_hot; i++) {
+		const struct sched_class *c = &s->classes[s->hot[i]];
+		struct sched_hot *h = c->hot;
+
+		for (uint32_t k = n; k-- > 0;) {
+			if (h->bucket[nodes[k]] == SCHED_NO_BUCKET)
+				continue;
+			leave_bucket(h, nodes[k]);
+			enter_bucket(h, nodes[k], bucket_of(s, c, nodes[k], h->copies[nodes[k]]));
+		}
+	}
 }
 
 static void match(struct kar_sched *s, const struct sched_class *c, uint32_t node)

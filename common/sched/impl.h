@@ -3,7 +3,7 @@
  *
  *   match.c  node against needs     snapshot.c  nodes and what is taken from them      class.c  equal needs are one class
  *   hot.c    copies and buckets     domain.c    values of topology labels              place.c  gangs   search.c  backtracking
- *   tree.c   levels of topologies
+ *   tree.c   levels of topologies            whole.c    domains that are broken last
  *   hold.c   room for later pods    explain.c   why not                       rules.c   other pods   fill.c  pods with rules
  *
  * Nodes, classes and resources are numbers (indexes) in here. Invariant, between two calls: of each hot class, .copies[node] is what
@@ -23,8 +23,16 @@
 
 #define SCHED_NONE UINT32_MAX
 
-/* Buckets: 0 copies, 1, 2 ... 62, and 63 or more; once for nodes that should stay free for others, and before them the rest. */
-enum { SCHED_COPIES = 64, SCHED_BUCKETS = 2 * SCHED_COPIES, SCHED_NO_BUCKET = 255 };
+/*
+ * Buckets: 0 copies, 1, 2 ... 58, and 59 or more; in four groups: nodes that should stay free for others come behind the rest, and in both nodes of
+ * whole domains behind those of others.
+ */
+enum {
+	SCHED_COPIES = 60,
+	SCHED_GROUPS = 4,
+	SCHED_BUCKETS = SCHED_GROUPS * SCHED_COPIES,
+	SCHED_NO_BUCKET = 255
+};
 
 /* A resource and how much of it, by number. */
 struct sched_share {
@@ -81,6 +89,7 @@ struct sched_node {
 	const char *name; /* interned */
 	bool known;       /* a Node object exists */
 	int64_t n_taken;  /* pods and holds */
+	int64_t n_own; /* of these: pods that are on each node anyway, and take no domain away from anybody */
 	struct kar_node_offer
 		offer; /* its strings are interned, its arrays in .block; without .allocatable */
 	void *block;
@@ -97,7 +106,7 @@ struct sched_hot {
 	int32_t *copies;       /* per node */
 	uint32_t *next, *prev; /* per node: neighbours in its bucket */
 	uint32_t head[SCHED_BUCKETS];
-	uint64_t filled[2];                    /* which buckets have nodes */
+	uint64_t filled[SCHED_GROUPS];         /* which buckets have nodes */
 	int64_t total;                         /* copies */
 	int64_t *domain_total[KAR_SCHED_KEYS]; /* per domain */
 	uint64_t asked;                        /* when, by the counter of questions */
@@ -139,6 +148,12 @@ struct sched_resource {
 	const char *doubt; /* static; NULL: what is offered is exact */
 };
 
+/* A domain of the key whose domains are to stay whole. */
+struct sched_state {
+	uint32_t nodes, busy; /* nodes in it; of these: with pods */
+	bool whole;           /* none is busy */
+};
+
 struct sched_named {
 	const char *name;
 	uint32_t node;
@@ -148,9 +163,10 @@ struct sched_named {
 struct sched_key {
 	const char *labels[KAR_SCHED_LEVELS]; /* interned */
 	uint32_t n_labels;
-	uint64_t asked;      /* when, by the counter of questions */
-	const char **values; /* per domain, "b1/r3"; interned */
-	uint32_t *first;     /* per domain: its first node */
+	uint64_t asked;            /* when, by the counter of questions */
+	const char **values;       /* per domain, "b1/r3"; interned */
+	uint32_t *first;           /* per domain: its first node */
+	struct sched_state *state; /* per domain; only of kar_sched.whole */
 	uint32_t *domain, *next,
 		*prev;    /* per node: SCHED_NONE if it has not the label; its neighbours in the domain */
 	uint32_t n, room; /* domains, with those that have no node any more */
@@ -188,6 +204,7 @@ struct kar_sched {
 	uint64_t questions;
 	struct sched_key keys[KAR_SCHED_KEYS];
 	uint32_t n_keys;
+	uint32_t whole; /* the key whose domains are broken last; SCHED_NONE: none */
 	struct sched_change *log;
 	size_t n_log, room_log, marks;
 	uint64_t touched;
@@ -328,6 +345,8 @@ void sched_cool(struct kar_sched *s, uint32_t class) KAR_NONNULL;
 void sched_recount(struct kar_sched *s, uint32_t node, bool match) KAR_NONNULL;
 void sched_hot_grow(struct kar_sched *s) KAR_NONNULL; /* .room_nodes has grown */
 void sched_hot_add_key(struct kar_sched *s, struct sched_hot *h, uint32_t key) KAR_NONNULL;
+/* Whether the domain of these nodes is whole has changed: they go to the buckets of that. The first of them will be the first of its bucket. */
+void sched_rebucket(struct kar_sched *s, const uint32_t *nodes, uint32_t n) KAR_NONNULL;
 /* The first node in the order of the policy that has a copy; SCHED_NONE: none. */
 uint32_t sched_best(const struct sched_hot *h) KAR_NONNULL;
 /* Copies of the class on the node: as it is, or (@empty) with nothing on it. 0 if it does not match. */
@@ -342,6 +361,26 @@ void sched_keys_grow(struct kar_sched *s) KAR_NONNULL;
 void sched_key_free(struct kar_sched *s, struct sched_key *key) KAR_NONNULL;
 void sched_domains_enter(struct kar_sched *s, uint32_t node) KAR_NONNULL;
 void sched_domains_leave(struct kar_sched *s, uint32_t node) KAR_NONNULL;
+
+/* --- whole.c */
+static inline bool sched_is_busy(const struct sched_node *n)
+{
+	return n->n_taken > n->n_own;
+}
+/* Is the node in a domain that is whole? */
+static inline bool sched_is_whole(const struct kar_sched *s, uint32_t node)
+{
+	const struct sched_key *k = s->whole == SCHED_NONE ? NULL : &s->keys[s->whole];
+
+	return k && k->domain[node] != SCHED_NONE && k->state[k->domain[node]].whole;
+}
+/* Domains of this key are broken last from now on; SCHED_NONE: none are. */
+void sched_whole_begin(struct kar_sched *s, uint32_t key) KAR_NONNULL;
+/* The node has come into its domain, or is about to leave it. */
+void sched_whole_enter(struct kar_sched *s, uint32_t node) KAR_NONNULL;
+void sched_whole_leave(struct kar_sched *s, uint32_t node) KAR_NONNULL;
+/* Pods on the node have come or gone; @was: it was busy. */
+void sched_whole_taken(struct kar_sched *s, uint32_t node, bool was) KAR_NONNULL;
 
 /* --- place.c */
 

@@ -7,7 +7,7 @@
  * by copies. So an event costs O(hot classes), a gang that cannot fit costs one comparison, and one that fits costs O(nodes used).
  *
  * Policy: best fit, so that big holes stay whole. Nodes without an idle extended resource that the pod does not want come first, then
- * those with the fewest copies. Among equals any.
+ * those of domains in which pods are already (kar_sched_keep_whole()), then those with the fewest copies. Among equals any.
  *
  * Single-threaded. The struct owns its memory and copies what it is given.
  */
@@ -19,7 +19,13 @@
 #include "common/base/mem.h"
 #include "common/sched/needs.h"
 
-enum { KAR_SCHED_HOT = 64, KAR_SCHED_KEYS = 16, KAR_SCHED_LEVELS = 16, KAR_SCHED_RESOURCES = 64 };
+enum {
+	KAR_SCHED_HOT = 64,
+	KAR_SCHED_KEYS = 16,
+	KAR_SCHED_LEVELS = 16,
+	KAR_SCHED_RESOURCES = 64,
+	KAR_SCHED_WHOLE = 256
+};
 
 struct kar_sched;
 typedef uint32_t kar_class; /* never 0 */
@@ -67,6 +73,18 @@ void kar_sched_name_pods(struct kar_sched *s, kar_sched_who *who, void *arg) __a
  * of the class are not looked at.
  */
 void kar_sched_take(struct kar_sched *s, const char *node, kar_class c, int32_t n) KAR_NONNULL;
+
+/*
+ * @n more of the pods that are taken from the node (fewer, if negative) are those that each node has, as of a DaemonSet: they break no domain. To be
+ * called while they are taken.
+ */
+void kar_sched_take_own(struct kar_sched *s, const char *node, int32_t n) KAR_NONNULL;
+/*
+ * Domains of this path of @n labels (0: none) that have no pods are filled after all others, whatever level a gang asks for. Not those of more than
+ * KAR_SCHED_WHOLE nodes: these are no racks. Not while there is a mark.
+ */
+void kar_sched_keep_whole(struct kar_sched *s, const char *const *labels, uint32_t n)
+	__attribute__((nonnull(1)));
 
 /*
  * Everything after a mark (takes, not nodes) can be taken back, last mark first. kar_sched_keep() ends a mark and keeps what was done.

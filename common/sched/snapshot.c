@@ -170,6 +170,7 @@ struct kar_sched *kar_sched_new(struct kar_intern *strings)
 	s->shared = strings ? strings : s->strings;
 	s->stride = FIRST_STRIDE;
 	s->n_classes = 1;
+	s->whole = SCHED_NONE;
 	grow_nodes(s);
 	sched_resource_make(s, "pods", true);
 	return s;
@@ -388,6 +389,7 @@ static void take_share(struct kar_sched *s, uint32_t node, const struct sched_sh
 void sched_take(struct kar_sched *s, uint32_t node, uint32_t class, int32_t n)
 {
 	struct sched_class *c = &s->classes[class];
+	bool busy = sched_is_busy(&s->nodes[node]);
 
 	for (uint32_t i = 0; i < c->n_shares; i++)
 		take_share(s, node, &c->shares[i], n);
@@ -398,6 +400,7 @@ void sched_take(struct kar_sched *s, uint32_t node, uint32_t class, int32_t n)
 	s->nodes[node].n_taken += n;
 	c->n_taken += n;
 	s->touched++;
+	sched_whole_taken(s, node, busy);
 	sched_recount(s, node, false);
 	if (!s->marks)
 		return;
@@ -419,6 +422,17 @@ void kar_sched_take(struct kar_sched *s, const char *node, kar_class c, int32_t 
 	sched_take(s, i, c, n);
 	drop_unused(s, i);
 	sched_class_drop_unused(s, c);
+}
+
+void kar_sched_take_own(struct kar_sched *s, const char *node, int32_t n)
+{
+	uint32_t i = sched_find_node(s, node);
+	bool busy;
+
+	assert(i != SCHED_NONE && !s->marks);
+	busy = sched_is_busy(&s->nodes[i]);
+	s->nodes[i].n_own += n;
+	sched_whole_taken(s, i, busy);
 }
 
 size_t kar_sched_mark(struct kar_sched *s)

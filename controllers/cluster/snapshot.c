@@ -6,6 +6,7 @@
 #include <bsd/sys/tree.h>
 
 #include "common/base/mem.h"
+#include "common/base/str.h"
 #include "controllers/cluster/rules.h"
 
 enum { IDLE_MAX = 256 }; /* needs without a pod; when there are more, all of them are forgotten */
@@ -216,6 +217,12 @@ void kar_snapshot_node(struct kar_snapshot *s, const struct kar_node *old, const
 		kar_sched_node(s->sched, &new->offer);
 }
 
+/* Each node has such pods: of a DaemonSet, or static ones. */
+static bool is_of_node(const struct kar_pod *p)
+{
+	return kar_streq(p->owner_kind, "DaemonSet") || kar_streq(p->owner_kind, "Node");
+}
+
 /* The pod takes room and is counted (@n 1), or no longer (@n -1). */
 static void count(struct kar_snapshot *s, const struct kar_pod *p, int32_t n)
 {
@@ -228,8 +235,12 @@ static void count(struct kar_snapshot *s, const struct kar_pod *p, int32_t n)
 	needs = needs_of(s, p, p->needs, &a);
 	if (n > 0)
 		count_pod(s, needs);
+	if (node && n < 0 && is_of_node(p))
+		kar_sched_take_own(s->sched, node, n);
 	if (node)
 		kar_sched_take(s->sched, node, class_of(s, needs), n);
+	if (node && n > 0 && is_of_node(p))
+		kar_sched_take_own(s->sched, node, n);
 	if (n < 0)
 		uncount_pod(s, needs);
 	kar_arena_release(&a);
@@ -249,7 +260,7 @@ static bool has_same_labels(const struct kar_snapshot *s, const struct kar_pod *
 void kar_snapshot_pod(struct kar_snapshot *s, const struct kar_pod *old, const struct kar_pod *new)
 {
 	if (old && new && old->needs == new->needs && kar_pod_room(old) == kar_pod_room(new) &&
-		has_same_labels(s, old, new))
+		is_of_node(old) == is_of_node(new) && has_same_labels(s, old, new))
 		return;
 	/* First, so that needs that stay are not idle in between. */
 	count(s, new, 1);

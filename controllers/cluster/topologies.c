@@ -131,6 +131,27 @@ bool kar_topology_exists(const struct kar_stores *s)
 	return kar_iter_next(&it, &o);
 }
 
+/* How many of its levels are wider than a host. */
+static uint32_t count_wide(const struct kar_topology *t)
+{
+	return t->n - (t->n && kar_streq(t->levels[t->n - 1], KAR_HOSTNAME_LABEL));
+}
+
+void kar_topology_keep_whole(const struct kar_stores *s)
+{
+	const char *labels[KAR_TOPOLOGY_LEVELS];
+	const struct kar_topology *first = NULL;
+	const struct kar_object *o;
+
+	for (struct kar_iter it = kar_store_all(s->topologies); kar_iter_next(&it, &o);) {
+		if (count_wide(kar_as_topology(o)) && (!first || strcmp(o->name, first->o.name) < 0))
+			first = kar_as_topology(o);
+	}
+	for (uint32_t i = 0; first && i < count_wide(first); i++)
+		labels[i] = first->levels[i];
+	kar_sched_keep_whole(kar_snapshot_sched(s->snapshot), labels, first ? count_wide(first) : 0);
+}
+
 struct kar_topology_found kar_topology_find(const struct kar_stores *s, const struct kar_topology_ask *ask,
 	struct kar_arena *a)
 {

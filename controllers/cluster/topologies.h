@@ -18,6 +18,11 @@ struct kar_topology_found {
 
 /* Has anybody made one? */
 bool kar_topology_exists(const struct kar_stores *s) KAR_NONNULL;
+/*
+ * Tells the placement engine which domains are to stay whole: those of the narrowest level, but for hosts, of the Topology that is first by name and
+ * has such a level.
+ */
+void kar_topology_keep_whole(const struct kar_stores *s) KAR_NONNULL;
 /* What @ask means; of nothing that is asked for, no wish. The arrays are in @a. */
 struct kar_topology_found kar_topology_find(const struct kar_stores *s, const struct kar_topology_ask *ask,
 	struct kar_arena *a) KAR_NONNULL;

@@ -9,6 +9,7 @@
 #include "common/base/str.h"
 #include "controllers/cluster/asked.h"
 #include "controllers/cluster/owner.h"
+#include "controllers/cluster/topologies.h"
 #include "controllers/cluster/suspendable.h"
 #include "controllers/cluster/unit.h"
 #include "controllers/queue/failures.h"
@@ -499,6 +500,8 @@ void queue_observe(struct queue_pass *p)
 	p->default_priority = kar_stores_default_priority(p->stores);
 	p->yields_in = KAR_NEVER;
 	p->retry_in = KAR_NEVER;
+	if (p->nodes)
+		kar_topology_keep_whole(p->stores);
 	queue_observe_queues(p);
 	observe_groups(p);
 	p->in = kar_arena_alloc(p->arena, p->n_groups + 1, sizeof(*p->in));

@@ -161,6 +161,57 @@ static void jobs_are_placed_inside_domains(void **state)
 	}
 }
 
+static void put_on(const char *name, const char *node, const char *owner)
+{
+	char meta[256], spec[256];
+
+	snprintf(meta, sizeof(meta),
+		",\"ownerReferences\":[{\"apiVersion\":\"apps/v1\",\"kind\":\"%s\",\"name\":\"o\",\"uid\":\"uid-o\",\"controller\":true}]",
+		owner);
+	snprintf(spec, sizeof(spec),
+		",\"spec\":{\"nodeName\":\"%s\",\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"100\"}}}]}",
+		node);
+	put_named(w.stores.pods, name, meta, spec);
+}
+
+/* Jobs without a wish go to the rack in which pods are, but for those that each node has. */
+static void whole_racks_are_broken_last(void **state)
+{
+	static const struct {
+		const char *node, *rack; /* where a pod is; the nodes of its rack */
+	} busy[] = { { "a", "ab" }, { "b", "ab" }, { "c", "c" }, { "d", "def" }, { "e", "def" },
+		{ "f", "def" } };
+
+	for (size_t i = 0; i < KAR_LEN(busy); i++) {
+		struct kar_buf body = { 0 };
+		struct kar_err err = { 0 };
+		char text[64];
+		size_t found = 0;
+
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		begin();
+		kar_store_delete(w.stores.nodes, NULL, "n1", "uid-n1", ++w.rv);
+		put_topology("t0", LEVEL("kubernetes.io/hostname"));
+		put_topology("t1", RACKS "," LEVEL("kubernetes.io/hostname"));
+		for (const char *node = "abcdef"; *node; node++) {
+			snprintf(text, sizeof(text), "%c", *node);
+			put_on(text, text, "DaemonSet");
+		}
+		put_on("busy", busy[i].node, "ReplicaSet");
+		put_job(1, "", NULL, "");
+		assert_string_equal(sync_text(true), "patch podgroups/status ns/g " PLACED);
+		assert_int_equal(w.controller.encode(&w.sync, &w.sync.plan.actions[0], &body, &err), 0);
+		for (const char *node = busy[i].rack; *node; node++) {
+			snprintf(text, sizeof(text), "\"nodes\":\"%c\"", *node);
+			found += strstr(kar_buf_cstr(&body), text) != NULL;
+		}
+		if (found != 1)
+			fail_msg("with a pod on %s: %s", busy[i].node, kar_buf_cstr(&body));
+		kar_buf_release(&body);
+	}
+}
+
 /* Of group g, whose members are gated and of another controller. @annotations: of each member. */
 static const struct {
 	const char *name, *topology, *ask, *annotations[3], *result, *says;
@@ -425,6 +476,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(member_of_a_rank_has_its_place, setup, teardown),
 		cmocka_unit_test_setup_teardown(levels_wake_the_pass_and_numbers_do_not, setup, teardown),
 		cmocka_unit_test_setup_teardown(members_are_placed_by_their_annotations, setup, teardown),
+		cmocka_unit_test_setup_teardown(whole_racks_are_broken_last, setup, teardown),
 		cmocka_unit_test_setup_teardown(jobs_are_placed_inside_domains, setup, teardown),
 		cmocka_unit_test_setup_teardown(pods_that_come_later_are_in_the_domain_of_the_gang, setup,
 			teardown),

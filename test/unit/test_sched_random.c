@@ -269,6 +269,33 @@ static void check_counts(struct kar_sched *s, uint64_t seed, uint32_t event)
 	}
 }
 
+/* Which domains have no pods, and in which group of buckets their nodes are. */
+static void check_whole(const struct kar_sched *s)
+{
+	const struct sched_key *k = &s->keys[s->whole];
+
+	for (uint32_t d = 0; d < k->n; d++) {
+		uint32_t nodes = 0, busy = 0;
+
+		for (uint32_t n = k->first[d]; n != SCHED_NONE; n = k->next[n]) {
+			nodes++;
+			busy += s->nodes[n].n_taken > s->nodes[n].n_own;
+		}
+		if (!nodes)
+			continue;
+		assert_int_equal(k->state[d].nodes, nodes);
+		assert_int_equal(k->state[d].busy, busy);
+		assert_int_equal(k->state[d].whole, !busy);
+		for (uint32_t n = k->first[d]; n != SCHED_NONE; n = k->next[n]) {
+			for (uint32_t i = 0; i < s->n_hot; i++) {
+				uint8_t b = s->classes[s->hot[i]].hot->bucket[n];
+
+				assert_true(b == SCHED_NO_BUCKET || b / SCHED_COPIES % 2 == !busy);
+			}
+		}
+	}
+}
+
 static void check_sums(struct kar_sched *s)
 {
 	for (uint32_t r = 0; r < s->n_resources; r++) {
@@ -360,11 +387,13 @@ static void counts_are_as_recounted(void **state)
 	(void)state;
 	for (size_t i = 0; i < KAR_LEN(asked); i++)
 		asked[i] = words_class(s, &a, draw_needs(&a), &want);
+	kar_sched_keep_whole(s, (const char *const[]){ "rack" }, 1);
 	for (uint32_t i = 0; i < EVENTS; i++) {
 		kar_sched_copies(s, asked[draw(KAR_LEN(asked))]);
 		some_event(s, &a, taken, &n_taken);
 		check_counts(s, seed, i);
 		check_sums(s);
+		check_whole(s);
 		kar_arena_reset(&a);
 	}
 	for (size_t i = 0; i < KAR_LEN(asked); i++)

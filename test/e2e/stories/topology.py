@@ -162,6 +162,22 @@ def story_labels_of_a_rack_are_changed(s):
         s.kubectl("delete", "queuejob", "train", "--wait=true", "--cascade=foreground")
 
 
+def story_whole_racks_are_broken_last(s):
+    """Jobs that ask for nothing share one rack, so that a gang that must be in one has the other."""
+    wait_until_alone(s)
+    for names in (("r1", "r2", "r1", "r2"), ("r1", "r2", "r2", "r1")):
+        with racks(s, (RACK, "kubernetes.io/hostname"), names=names):
+            for job in ("one", "two"):
+                s.apply(gang(job, replicas=1))
+                s.wait_phase(job, "Running", running=1)
+            used = {s.cluster.kubectl.get("node", n)["metadata"]["labels"][RACK] for job in ("one", "two") for n in bound_nodes(s, job)}
+            expect_equal(len(used), 1, f"racks that are broken: {used}")
+            s.apply(gang("train", replicas=2, sched={"topology": {"required": RACK}}))
+            s.wait_phase("train", "Running", running=2)
+            s.kubectl("delete", "queuejob", "--all", "--wait=true", "--cascade=foreground")
+            wait_until(lambda: not s.kubectl.list("pods"), "all pods are gone")
+
+
 def story_level_that_no_topology_has(s):
     """The job says so, and starts when the Topology is there."""
     wait_until_alone(s)
