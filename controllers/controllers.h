@@ -31,7 +31,13 @@ struct kar_manager *kar_controllers_new(struct kar_loop *l, struct kar_client *c
 	X(kar_trainingjob_controller) \
 	X(kar_topology_controller) \
 	X(kar_suspend_batchjobs_controller) \
-	X(kar_suspend_jobsets_controller)
+	X(kar_suspend_jobsets_controller) \
+	X(kar_suspend_pytorchjobs_controller) \
+	X(kar_suspend_tfjobs_controller) \
+	X(kar_suspend_xgboostjobs_controller) \
+	X(kar_suspend_paddlejobs_controller) \
+	X(kar_suspend_jaxjobs_controller) \
+	X(kar_suspend_mpijobs_controller)
 #define KAR_CONTROLLERS_DECLARE(fn) void fn(struct kar_controller *c) KAR_NONNULL;
 KAR_CONTROLLERS(KAR_CONTROLLERS_DECLARE)
 #undef KAR_CONTROLLERS_DECLARE

@@ -54,15 +54,7 @@ static const struct kar_desc template_desc =
 
 bool kar_is_suspendable(const struct kar_type *type)
 {
-#define TYPE(type_, cache_) &(type_),
-	static const struct kar_type *const types[] = { KAR_SUSPENDABLES(TYPE) };
-#undef TYPE
-
-	for (size_t i = 0; i < KAR_LEN(types); i++) {
-		if (types[i] == type)
-			return true;
-	}
-	return false;
+	return type->destroy == kar_suspendable_destroy;
 }
 
 static int32_t sum(const struct kar_suspendable *s, size_t member)

@@ -17,7 +17,13 @@
 /* X(type, name of the cache): the kinds. */
 #define KAR_SUSPENDABLES(X) \
 	X(kar_batchjob_type, batchjobs) \
-	X(kar_jobset_type, jobsets)
+	X(kar_jobset_type, jobsets) \
+	X(kar_pytorchjob_type, pytorchjobs) \
+	X(kar_tfjob_type, tfjobs) \
+	X(kar_xgboostjob_type, xgboostjobs) \
+	X(kar_paddlejob_type, paddlejobs) \
+	X(kar_jaxjob_type, jaxjobs) \
+	X(kar_mpijob_type, mpijobs)
 
 enum { KAR_SUSPENDABLE_SETS = 64 }; /* more of one object are not read */
 

@@ -9,7 +9,7 @@
 #include "common/kube/store_index.h"
 
 enum {
-	MAX_LISTENERS = 8,
+	MAX_LISTENERS = 24,
 	FIRST_ROOM = 16, /* entries and slots; both stay powers of two */
 	MAX_NAMESPACE = 63,
 	WALK_ALL = -1,

@@ -63,7 +63,13 @@
 	X(topologies, kar_topology_type, NULL, KAR_IF_NO_TOPOLOGIES) \
 	X(trainingjobs, kar_trainingjob_type, NULL, KAR_IF_NO_TRAININGJOBS) \
 	X(batchjobs, kar_batchjob_type, KAR_LABEL_QUEUE, KAR_IF_NO_JOBS) \
-	X(jobsets, kar_jobset_type, KAR_LABEL_QUEUE, KAR_IF_NO_KIND)
+	X(jobsets, kar_jobset_type, KAR_LABEL_QUEUE, KAR_IF_NO_KIND) \
+	X(pytorchjobs, kar_pytorchjob_type, KAR_LABEL_QUEUE, KAR_IF_NO_KIND) \
+	X(tfjobs, kar_tfjob_type, KAR_LABEL_QUEUE, KAR_IF_NO_KIND) \
+	X(xgboostjobs, kar_xgboostjob_type, KAR_LABEL_QUEUE, KAR_IF_NO_KIND) \
+	X(paddlejobs, kar_paddlejob_type, KAR_LABEL_QUEUE, KAR_IF_NO_KIND) \
+	X(jaxjobs, kar_jaxjob_type, KAR_LABEL_QUEUE, KAR_IF_NO_KIND) \
+	X(mpijobs, kar_mpijob_type, KAR_LABEL_QUEUE, KAR_IF_NO_KIND)
 
 #define KAR_STORES_TYPE(name, type, selector, remedy) extern const struct kar_type type;
 KAR_STORES(KAR_STORES_TYPE)

@@ -25,13 +25,19 @@
 #define DRIVER A_JOB("driver", "", POD)
 #define WORKERS A_JOB("workers", ",\"replicas\":2", "\"parallelism\":3,\"completions\":4," POD)
 
-enum kind { JOBSET };
+enum kind { JOBSET, PYTORCH, TF, XGBOOST, PADDLE, JAX, MPI };
 
 static const struct {
 	void (*controller)(struct kar_controller *c);
 	size_t store; /* offset in struct kar_stores */
 } kinds[] = {
 	[JOBSET] = { kar_suspend_jobsets_controller, offsetof(struct kar_stores, jobsets) },
+	[PYTORCH] = { kar_suspend_pytorchjobs_controller, offsetof(struct kar_stores, pytorchjobs) },
+	[TF] = { kar_suspend_tfjobs_controller, offsetof(struct kar_stores, tfjobs) },
+	[XGBOOST] = { kar_suspend_xgboostjobs_controller, offsetof(struct kar_stores, xgboostjobs) },
+	[PADDLE] = { kar_suspend_paddlejobs_controller, offsetof(struct kar_stores, paddlejobs) },
+	[JAX] = { kar_suspend_jaxjobs_controller, offsetof(struct kar_stores, jaxjobs) },
+	[MPI] = { kar_suspend_mpijobs_controller, offsetof(struct kar_stores, mpijobs) },
 };
 
 static void set_up(enum kind kind)
@@ -77,6 +83,10 @@ static const char *printed(const struct kar_suspendable *s)
 	return text;
 }
 
+#define POLICY(rest) "\"runPolicy\":{\"suspend\":true" rest "}"
+#define ROLES(in, roles) "{" POLICY("") ",\"" in "\":{" roles "}}"
+#define ONE(name) "\"" name "\":{" POD "}"
+#define TWO(name) "\"" name "\":{\"replicas\":2," POD "}"
 #define AT_DRIVER "/spec/replicatedJobs/0/template/spec/template"
 #define AT_WORKERS "/spec/replicatedJobs/1/template/spec/template"
 
@@ -123,6 +133,55 @@ static const struct {
 	{ "jobs_with_counts_beyond_all_sense", JOBSET,
 		JOBS(A_JOB("driver", ",\"replicas\":2147483647", "\"parallelism\":2147483647," POD)), "",
 		"driver 2147483647/2147483647/2147483647 " AT_DRIVER },
+	{ "pytorch", PYTORCH, ROLES("pytorchReplicaSpecs", TWO("Worker") "," ONE("Master")), "",
+		"Master 1/1/1 /spec/pytorchReplicaSpecs/Master/template; Worker 2/2/2 /spec/pytorchReplicaSpecs/Worker/template" },
+	{ "tensorflow", TF,
+		ROLES("tfReplicaSpecs",
+			ONE("Chief") "," TWO("PS") "," TWO("Worker") "," ONE("Evaluator") "," ONE("Master")),
+		"",
+		"Master 1/1/1 /spec/tfReplicaSpecs/Master/template; Chief 1/1/1 /spec/tfReplicaSpecs/Chief/template; PS 2/2/2 /spec/tfReplicaSpecs/PS/template; Worker 2/2/2 /spec/tfReplicaSpecs/Worker/template; Evaluator 1/1/1 /spec/tfReplicaSpecs/Evaluator/template" },
+	{ "xgboost", XGBOOST, ROLES("xgbReplicaSpecs", TWO("Worker")), "",
+		"Worker 2/2/2 /spec/xgbReplicaSpecs/Worker/template" },
+	{ "paddle", PADDLE, ROLES("paddleReplicaSpecs", TWO("Worker")), "",
+		"Worker 2/2/2 /spec/paddleReplicaSpecs/Worker/template" },
+	{ "jax", JAX, ROLES("jaxReplicaSpecs", TWO("Worker")), "",
+		"Worker 2/2/2 /spec/jaxReplicaSpecs/Worker/template" },
+	{ "mpi", MPI, ROLES("mpiReplicaSpecs", ONE("Launcher") "," TWO("Worker")), "",
+		"Launcher 1/1/1 /spec/mpiReplicaSpecs/Launcher/template; Worker 2/2/2 /spec/mpiReplicaSpecs/Worker/template" },
+	{ "mpi_whose_launcher_comes_last", MPI,
+		"{" POLICY("") ",\"launcherCreationPolicy\":\"WaitForWorkersReady\",\"mpiReplicaSpecs\":{" ONE(
+			"Worker") "}}",
+		"", "Worker 1/1/1 /spec/mpiReplicaSpecs/Worker/template in-turn" },
+	{ "mpi_whose_launcher_comes_first", MPI,
+		"{" POLICY("") ",\"launcherCreationPolicy\":\"AtStartup\",\"mpiReplicaSpecs\":{" ONE(
+			"Worker") "}}",
+		"", "Worker 1/1/1 /spec/mpiReplicaSpecs/Worker/template" },
+	{ "mpi_of_its_own_controller", MPI,
+		"{" POLICY(",\"managedBy\":\"kubeflow.org/mpi-operator\"") ",\"mpiReplicaSpecs\":{" ONE(
+			"Worker") "}}",
+		"", "Worker 1/1/1 /spec/mpiReplicaSpecs/Worker/template" },
+	{ "pytorch_of_its_own_controller", PYTORCH,
+		"{" POLICY(",\"managedBy\":\"kubeflow.org/training-operator\"") ",\"pytorchReplicaSpecs\":{" ONE(
+			"Worker") "}}",
+		"", "Worker 1/1/1 /spec/pytorchReplicaSpecs/Worker/template" },
+	{ "pytorch_of_another_controller", PYTORCH,
+		"{" POLICY(",\"managedBy\":\"kueue.x-k8s.io/multikueue\"") ",\"pytorchReplicaSpecs\":{" ONE(
+			"Worker") "}}",
+		"", "Worker 1/1/1 /spec/pytorchReplicaSpecs/Worker/template of kueue.x-k8s.io/multikueue" },
+	{ "pytorch_that_has_succeeded", PYTORCH, ROLES("pytorchReplicaSpecs", ONE("Worker")),
+		"{\"conditions\":[{\"type\":\"Running\",\"status\":\"False\"},{\"type\":\"Succeeded\",\"status\":\"True\"}]}",
+		"Worker 1/1/1 /spec/pytorchReplicaSpecs/Worker/template ended" },
+	{ "pytorch_that_has_failed", PYTORCH, ROLES("pytorchReplicaSpecs", ONE("Worker")),
+		"{\"conditions\":[{\"type\":\"Failed\",\"status\":\"True\"}]}",
+		"Worker 1/1/1 /spec/pytorchReplicaSpecs/Worker/template ended" },
+	{ "pytorch_without_a_policy_runs", PYTORCH, "{\"pytorchReplicaSpecs\":{" ONE("Worker") "}}", "",
+		"Worker 1/1/1 /spec/pytorchReplicaSpecs/Worker/template runs" },
+	{ "pytorch_without_sense", PYTORCH,
+		ROLES("pytorchReplicaSpecs",
+			"\"Worker\":{\"replicas\":-1},\"Master\":{},\"Other\":{" POD "}"),
+		"",
+		"Master 1/1/1 /spec/pytorchReplicaSpecs/Master/template unknown; Worker 0/0/0 /spec/pytorchReplicaSpecs/Worker/template unknown" },
+	{ "pytorch_with_the_roles_of_another", PYTORCH, ROLES("tfReplicaSpecs", ONE("Worker")), "", "" },
 };
 
 static void pods_are_read(void **state)
@@ -188,6 +247,13 @@ static const struct {
 	{ "templates_that_are_ready_stay_as_they_are", JOBSET, 2,
 		JOBS(A_JOB("driver", "", MEMBER) "," A_JOB("workers", "", POD)),
 		RESUMES OPENS(AT_WORKERS) NOW("/spec/suspend") },
+	{ "pytorch_is_resumed", PYTORCH, 3, ROLES("pytorchReplicaSpecs", TWO("Worker") "," ONE("Master")),
+		RESUMES OPENS("/spec/pytorchReplicaSpecs/Master/template")
+			OPENS("/spec/pytorchReplicaSpecs/Worker/template") NOW("/spec/runPolicy/suspend") },
+	{ "pytorch_is_suspended", PYTORCH, 0, "{\"pytorchReplicaSpecs\":{" ONE("Worker") "}}",
+		"{\"metadata\":{\"uid\":\"uid-j\",\"resourceVersion\":\"11\",\"annotations\":{\"kube-arbitrator.io/suspended-by\":\"queue\",\"kube-arbitrator.io/resumed-by\":null}},\"spec\":{\"runPolicy\":{\"suspend\":true}}}" },
+	{ "group_of_mpi", MPI, 0, ROLES("mpiReplicaSpecs", ONE("Launcher") "," TWO("Worker")),
+		GROUP("MPIJob", "kubeflow.org/v2beta1", "\"minMember\":3") },
 };
 
 static void put_admitted_group(enum kind kind, int minimum)

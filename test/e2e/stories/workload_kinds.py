@@ -150,7 +150,7 @@ def expect_limits(s, kind, forbidden, resumed):
     expect_policies_are_sound(s)
     queue(s, capability={"cpu": "1"})
     kind.make(s, "mine")
-    kind.make(s, "foreign", queue="")
+    kind.make(s, "foreign", queue="", suspend=False)
     s.kubectl("create", "role", "kubectl", "--verb=get", f"--resource={kind.resource()}")
     s.kubectl("create", "rolebinding", "kubectl", "--role=kubectl", "--serviceaccount=kar-system:kar-controllers")
     wait_until(lambda: s.kubectl("get", kind.resource(), "mine", "--as", SERVICE_ACCOUNT, check=False)[0] == 0, "the right is there")
@@ -207,3 +207,47 @@ def story_manager_changes_of_jobsets_only_what_it_must(s):
         first + "/template/metadata/labels": {GROUP: "mine", "x": "y"}, "/spec/replicatedJobs/1/replicas": 5, "/spec/replicatedJobs/0/name": "other",
         "/spec/failurePolicy": {"maxRestarts": 5}, "/metadata/labels": {QUEUE: "other"}, "/spec/replicatedJobs": [],
     }, [f"/spec/replicatedJobs/{i}/template/spec/template" for i in (0, 1)])
+
+
+def kubeflow(plural, kind, member, first, version="v1"):
+    return Kind("kubeflow.org", version, plural, kind,
+                lambda template: {member: {first: {"template": template}, "Worker": {"replicas": 2, "template": template}}},
+                lambda spec: [(role.lower(), one.get("replicas", 1), one["template"]) for role, one in spec[member].items()], policy=("runPolicy",))
+
+
+PYTORCH = kubeflow("pytorchjobs", "PyTorchJob", "pytorchReplicaSpecs", "Master")
+MPI = kubeflow("mpijobs", "MPIJob", "mpiReplicaSpecs", "Launcher", version="v2beta1")
+ALIKE = [kubeflow("tfjobs", "TFJob", "tfReplicaSpecs", "Chief"), kubeflow("xgboostjobs", "XGBoostJob", "xgbReplicaSpecs", "Master"),
+         kubeflow("paddlejobs", "PaddleJob", "paddleReplicaSpecs", "Master"), kubeflow("jaxjobs", "JAXJob", "jaxReplicaSpecs", "Master")]
+
+
+def story_pytorchjob_waits_for_its_queue_by_one_label(s):
+    """As of JobSets."""
+    waits_starts_and_is_evicted(s, PYTORCH)
+
+
+def story_mpijob_waits_for_its_queue_by_one_label(s):
+    """As of JobSets."""
+    waits_starts_and_is_evicted(s, MPI)
+
+
+def story_jobs_of_kubeflow_wait_for_their_queue_by_one_label(s):
+    """Those that differ from PyTorchJobs by their names only: each is suspended when it is created, and starts whole."""
+    for kind in ALIKE:
+        queue_of_three(s, kind)
+        kind.make(s, "red")
+        kind.until(s, lambda kind=kind: bound(s, "red") == 3, f"the {kind.kind} runs")
+        expect_equal({p["metadata"]["labels"].get(GROUP) for p in pods(s, "red")}, {"red"}, "the group of its pods")
+        s.kubectl("delete", kind.resource(), "red", "--wait=true")
+        wait_until(lambda: not s.group("red") and not pods(s, "red"), "nothing is left", seconds=60)
+
+
+def story_manager_changes_of_jobs_of_kubeflow_only_what_it_must(s):
+    queue_of_three(s, PYTORCH)
+    master = "/spec/pytorchReplicaSpecs/Master"
+    expect_limits(s, PYTORCH, {
+        master + "/template/spec/nodeSelector": {"x": "y"}, master + "/template/metadata/annotations": {"x": "y"},
+        master + "/template/metadata/labels": {GROUP: "mine", "x": "y"}, "/spec/pytorchReplicaSpecs/Worker/replicas": 5,
+        "/spec/pytorchReplicaSpecs": {}, "/spec/pytorchReplicaSpecs/Other": {}, "/spec/runPolicy/activeDeadlineSeconds": 5, "/spec/nprocPerNode": "2",
+        "/metadata/labels": {QUEUE: "other"},
+    }, [f"/spec/pytorchReplicaSpecs/{role}/template" for role in ("Master", "Worker")])
