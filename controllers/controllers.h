@@ -37,7 +37,9 @@ struct kar_manager *kar_controllers_new(struct kar_loop *l, struct kar_client *c
 	X(kar_suspend_xgboostjobs_controller) \
 	X(kar_suspend_paddlejobs_controller) \
 	X(kar_suspend_jaxjobs_controller) \
-	X(kar_suspend_mpijobs_controller)
+	X(kar_suspend_mpijobs_controller) \
+	X(kar_suspend_rayclusters_controller) \
+	X(kar_suspend_rayjobs_controller)
 #define KAR_CONTROLLERS_DECLARE(fn) void fn(struct kar_controller *c) KAR_NONNULL;
 KAR_CONTROLLERS(KAR_CONTROLLERS_DECLARE)
 #undef KAR_CONTROLLERS_DECLARE

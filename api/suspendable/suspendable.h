@@ -23,7 +23,9 @@
 	X(kar_xgboostjob_type, xgboostjobs) \
 	X(kar_paddlejob_type, paddlejobs) \
 	X(kar_jaxjob_type, jaxjobs) \
-	X(kar_mpijob_type, mpijobs)
+	X(kar_mpijob_type, mpijobs) \
+	X(kar_raycluster_type, rayclusters) \
+	X(kar_rayjob_type, rayjobs)
 
 enum { KAR_SUSPENDABLE_SETS = 64 }; /* more of one object are not read */
 

@@ -69,7 +69,9 @@
 	X(xgboostjobs, kar_xgboostjob_type, KAR_LABEL_QUEUE, KAR_IF_NO_KIND) \
 	X(paddlejobs, kar_paddlejob_type, KAR_LABEL_QUEUE, KAR_IF_NO_KIND) \
 	X(jaxjobs, kar_jaxjob_type, KAR_LABEL_QUEUE, KAR_IF_NO_KIND) \
-	X(mpijobs, kar_mpijob_type, KAR_LABEL_QUEUE, KAR_IF_NO_KIND)
+	X(mpijobs, kar_mpijob_type, KAR_LABEL_QUEUE, KAR_IF_NO_KIND) \
+	X(rayclusters, kar_raycluster_type, KAR_LABEL_QUEUE, KAR_IF_NO_KIND) \
+	X(rayjobs, kar_rayjob_type, KAR_LABEL_QUEUE, KAR_IF_NO_KIND)
 
 #define KAR_STORES_TYPE(name, type, selector, remedy) extern const struct kar_type type;
 KAR_STORES(KAR_STORES_TYPE)

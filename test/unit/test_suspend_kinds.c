@@ -25,7 +25,7 @@
 #define DRIVER A_JOB("driver", "", POD)
 #define WORKERS A_JOB("workers", ",\"replicas\":2", "\"parallelism\":3,\"completions\":4," POD)
 
-enum kind { JOBSET, PYTORCH, TF, XGBOOST, PADDLE, JAX, MPI };
+enum kind { JOBSET, PYTORCH, TF, XGBOOST, PADDLE, JAX, MPI, RAYCLUSTER, RAYJOB };
 
 static const struct {
 	void (*controller)(struct kar_controller *c);
@@ -38,6 +38,8 @@ static const struct {
 	[PADDLE] = { kar_suspend_paddlejobs_controller, offsetof(struct kar_stores, paddlejobs) },
 	[JAX] = { kar_suspend_jaxjobs_controller, offsetof(struct kar_stores, jaxjobs) },
 	[MPI] = { kar_suspend_mpijobs_controller, offsetof(struct kar_stores, mpijobs) },
+	[RAYCLUSTER] = { kar_suspend_rayclusters_controller, offsetof(struct kar_stores, rayclusters) },
+	[RAYJOB] = { kar_suspend_rayjobs_controller, offsetof(struct kar_stores, rayjobs) },
 };
 
 static void set_up(enum kind kind)
@@ -87,6 +89,17 @@ static const char *printed(const struct kar_suspendable *s)
 #define ROLES(in, roles) "{" POLICY("") ",\"" in "\":{" roles "}}"
 #define ONE(name) "\"" name "\":{" POD "}"
 #define TWO(name) "\"" name "\":{\"replicas\":2," POD "}"
+#define HEAD "\"headGroupSpec\":{" POD "}"
+#define WORKER(name, rest) "{\"groupName\":\"" name "\"," rest POD "}"
+#define CLUSTER(workers) HEAD ",\"workerGroupSpecs\":[" workers "]"
+#define RAY(rest, workers) "{\"suspend\":true," rest CLUSTER(workers) "}"
+#define RAY_JOB(rest) \
+	"{\"suspend\":true," rest "\"rayClusterSpec\":{" CLUSTER(WORKER("w", "\"replicas\":2,")) "}}"
+#define SHUTS_DOWN "\"shutdownAfterJobFinishes\":true,"
+#define AT_HEAD "head 1/1/1 /spec/headGroupSpec/template"
+#define AT_GROUP(i) "/spec/workerGroupSpecs/" #i "/template"
+#define OF_JOB \
+	"head 1/1/1 /spec/rayClusterSpec/headGroupSpec/template; w 2/2/2 /spec/rayClusterSpec/workerGroupSpecs/0/template"
 #define AT_DRIVER "/spec/replicatedJobs/0/template/spec/template"
 #define AT_WORKERS "/spec/replicatedJobs/1/template/spec/template"
 
@@ -182,6 +195,41 @@ static const struct {
 		"",
 		"Master 1/1/1 /spec/pytorchReplicaSpecs/Master/template unknown; Worker 0/0/0 /spec/pytorchReplicaSpecs/Worker/template unknown" },
 	{ "pytorch_with_the_roles_of_another", PYTORCH, ROLES("tfReplicaSpecs", ONE("Worker")), "", "" },
+	{ "ray_cluster", RAYCLUSTER,
+		RAY("", WORKER("a", "\"replicas\":2,") "," WORKER("b", "\"replicas\":3,\"numOfHosts\":4,")),
+		"", AT_HEAD "; a 2/2/2 " AT_GROUP(0) "; b 12/12/12 " AT_GROUP(1) },
+	{ "workers_between_the_least_and_the_most", RAYCLUSTER,
+		RAY("",
+			WORKER("a", "\"replicas\":9,\"minReplicas\":1,\"maxReplicas\":3,") "," WORKER("b",
+				"\"minReplicas\":2,\"maxReplicas\":3,") "," WORKER("c",
+				"\"maxReplicas\":0,\"replicas\":2,")),
+		"", AT_HEAD "; a 3/3/3 " AT_GROUP(0) "; b 2/2/2 " AT_GROUP(1) "; c 0/0/0 " AT_GROUP(2) },
+	{ "workers_that_are_suspended", RAYCLUSTER, RAY("", WORKER("a", "\"replicas\":2,\"suspend\":true,")),
+		"", AT_HEAD "; a 0/0/0 " AT_GROUP(0) },
+	{ "workers_without_sense", RAYCLUSTER,
+		"{\"suspend\":true,\"workerGroupSpecs\":[{\"groupName\":\"a\",\"replicas\":-3,\"numOfHosts\":-1},{\"replicas\":2147483647,\"numOfHosts\":2147483647}]}",
+		"",
+		"a 0/0/0 " AT_GROUP(0) " unknown;  2147483647/2147483647/2147483647 " AT_GROUP(
+			1) " unknown" },
+	{ "ray_cluster_of_its_own_controller", RAYCLUSTER,
+		RAY("\"managedBy\":\"ray.io/kuberay-operator\",", ""), "", AT_HEAD },
+	{ "ray_cluster_of_another_controller", RAYCLUSTER,
+		RAY("\"managedBy\":\"kueue.x-k8s.io/multikueue\",", ""), "",
+		AT_HEAD " of kueue.x-k8s.io/multikueue" },
+	{ "ray_job", RAYJOB, RAY_JOB(SHUTS_DOWN), "", OF_JOB },
+	{ "ray_job_that_keeps_its_cluster", RAYJOB, RAY_JOB(""), "",
+		OF_JOB
+		": KubeRay suspends only a RayJob with spec.shutdownAfterJobFinishes: true: set that, or remove the label kube-arbitrator.io/queue" },
+	{ "ray_job_in_a_cluster_of_others", RAYJOB,
+		RAY_JOB(SHUTS_DOWN "\"clusterSelector\":{\"ray.io/cluster\":\"x\"},"), "",
+		OF_JOB " of the RayCluster of its clusterSelector" },
+	{ "ray_job_that_is_complete", RAYJOB, RAY_JOB(SHUTS_DOWN),
+		"{\"jobDeploymentStatus\":\"Complete\",\"jobStatus\":\"SUCCEEDED\"}", OF_JOB " ended" },
+	{ "ray_job_that_has_failed", RAYJOB, RAY_JOB(SHUTS_DOWN), "{\"jobDeploymentStatus\":\"Failed\"}",
+		OF_JOB " ended" },
+	{ "ray_job_that_runs", RAYJOB, RAY_JOB(SHUTS_DOWN), "{\"jobDeploymentStatus\":\"Running\"}", OF_JOB },
+	{ "ray_job_without_a_cluster", RAYJOB, "{\"suspend\":true," SHUTS_DOWN "\"entrypoint\":\"x\"}", "",
+		"" },
 };
 
 static void pods_are_read(void **state)
@@ -254,6 +302,11 @@ static const struct {
 		"{\"metadata\":{\"uid\":\"uid-j\",\"resourceVersion\":\"11\",\"annotations\":{\"kube-arbitrator.io/suspended-by\":\"queue\",\"kube-arbitrator.io/resumed-by\":null}},\"spec\":{\"runPolicy\":{\"suspend\":true}}}" },
 	{ "group_of_mpi", MPI, 0, ROLES("mpiReplicaSpecs", ONE("Launcher") "," TWO("Worker")),
 		GROUP("MPIJob", "kubeflow.org/v2beta1", "\"minMember\":3") },
+	{ "ray_job_is_resumed", RAYJOB, 3, RAY_JOB(SHUTS_DOWN),
+		RESUMES OPENS("/spec/rayClusterSpec/headGroupSpec/template")
+			OPENS("/spec/rayClusterSpec/workerGroupSpecs/0/template") NOW("/spec/suspend") },
+	{ "group_of_ray", RAYCLUSTER, 0, RAY("", WORKER("a", "\"replicas\":2,")),
+		GROUP("RayCluster", "ray.io/v1", "\"minMember\":3") },
 };
 
 static void put_admitted_group(enum kind kind, int minimum)

@@ -22,6 +22,7 @@ class Kind:
     spec: Callable  # of a spec() whose pods have the given PodTemplateSpec: three pods of two templates
     pods: Callable  # [(name, number, template)] of a spec
     policy: tuple = ()  # members of the spec that lead to suspend
+    in_turn: bool = False  # the pods of a template are made when those of the one before it have nodes
 
     def resource(self):
         return f"{self.plural}.{self.group}"
@@ -69,7 +70,7 @@ class Kind:
         """What the controller of the kind does: pods of what is not suspended, none of what is."""
         for obj in self.all(s):
             name = obj["metadata"]["name"]
-            have = {p["metadata"]["name"] for p in pods(s, name)}
+            have = {p["metadata"]["name"]: p["spec"].get("nodeName") for p in pods(s, name)}
             if self.suspended(obj)[0]:
                 if have:
                     s.kubectl("delete", "pods", "-l", f"{LABEL}={name}", "--wait=false")
@@ -81,6 +82,8 @@ class Kind:
                     if f"{name}-{role}-{i}" not in have:
                         s.apply({"apiVersion": "v1", "kind": "Pod", "spec": template["spec"],
                                  "metadata": {**meta, "name": f"{name}-{role}-{i}", "labels": {**meta.get("labels", {}), LABEL: name}, "ownerReferences": [owner]}})
+                if self.in_turn and not all(have.get(f"{name}-{role}-{i}") for i in range(number)):
+                    break
 
     def until(self, s, true, what, seconds=60):
         def played():
@@ -185,6 +188,20 @@ def story_jobset_waits_for_its_queue_by_one_label(s):
     waits_starts_and_is_evicted(s, JOBSET)
 
 
+def story_jobset_in_order_starts_when_there_is_room_for_all(s):
+    """Its workers are made when its driver has a node: the driver does not wait for them, but for their room."""
+    kind = dataclasses.replace(JOBSET, in_turn=True, spec=lambda template: {**jobs(template), "startupPolicy": {"startupPolicyOrder": "InOrder"}})
+    queue_of_three(s, kind)
+    kind.make(s, "red")
+    kind.until(s, lambda: bound(s, "red") == 3, "the first runs")
+    expect_equal(s.group("red")["spec"]["minResources"], {"cpu": "6"}, "what all its pods need")
+    kind.make(s, "blue")
+    kind.until(s, lambda: admitted(s, "blue")["reason"] == "QueueCapability", "the second waits for the room of three")
+    expect_equal(pods(s, "blue"), [], "its pods")
+    s.kubectl("delete", kind.resource(), "red", "--wait=true")
+    kind.until(s, lambda: bound(s, "blue") == 3, "the second runs")
+
+
 def story_jobs_of_a_jobset_in_a_queue_are_left_alone(s):
     """The Jobs of a JobSet have its label: only the JobSet has a group, and nobody suspends its Jobs but it."""
     queue_of_three(s, JOBSET)
@@ -251,3 +268,43 @@ def story_manager_changes_of_jobs_of_kubeflow_only_what_it_must(s):
         "/spec/pytorchReplicaSpecs": {}, "/spec/pytorchReplicaSpecs/Other": {}, "/spec/runPolicy/activeDeadlineSeconds": 5, "/spec/nprocPerNode": "2",
         "/metadata/labels": {QUEUE: "other"},
     }, [f"/spec/pytorchReplicaSpecs/{role}/template" for role in ("Master", "Worker")])
+
+
+def cluster(template):
+    return {"headGroupSpec": {"template": template}, "workerGroupSpecs": [{"groupName": "small", "replicas": 2, "template": template}]}
+
+
+def pods_of_cluster(spec):
+    return [("head", 1, spec["headGroupSpec"]["template"])] + [(g["groupName"], g["replicas"], g["template"]) for g in spec["workerGroupSpecs"]]
+
+
+RAYCLUSTER = Kind("ray.io", "v1", "rayclusters", "RayCluster", cluster, pods_of_cluster)
+RAYJOB = Kind("ray.io", "v1", "rayjobs", "RayJob", lambda template: {"shutdownAfterJobFinishes": True, "rayClusterSpec": cluster(template)},
+              lambda spec: pods_of_cluster(spec["rayClusterSpec"]))
+
+
+def story_raycluster_waits_for_its_queue_by_one_label(s):
+    """As of JobSets."""
+    waits_starts_and_is_evicted(s, RAYCLUSTER)
+
+
+def story_rayjob_waits_for_its_queue_by_one_label(s):
+    """As of JobSets; one that keeps its cluster cannot be suspended by KubeRay, and says so."""
+    waits_starts_and_is_evicted(s, RAYJOB)
+    RAYJOB.make(s, "keeps", suspend=True)
+    s.kubectl("patch", RAYJOB.resource(), "keeps", "--type=merge", "-p", '{"spec":{"shutdownAfterJobFinishes":false,"suspend":false}}')
+    RAYJOB.until(s, lambda: any(e["reason"] == "Unsupported" and e["involvedObject"]["name"] == "keeps" for e in s.kubectl.list("events")), "an event says so")
+    RAYJOB.until(s, lambda: RAYJOB.suspended(RAYJOB.get(s, "keeps")) == (True, "queue") and not pods(s, "keeps"), "it is suspended, and stays so")
+
+
+def story_manager_changes_of_ray_only_what_it_must(s):
+    for kind, at in ((RAYCLUSTER, "/spec"), (RAYJOB, "/spec/rayClusterSpec")):
+        queue_of_three(s, kind)
+        group = at + "/workerGroupSpecs/0"
+        s.kubectl("delete", "role,rolebinding", "kubectl", "--ignore-not-found")
+        expect_limits(s, kind, {
+            group + "/template/spec/nodeSelector": {"x": "y"}, group + "/template/metadata/annotations": {"x": "y"},
+            at + "/headGroupSpec/template/metadata/labels": {GROUP: "mine", "x": "y"}, at + "/headGroupSpec/rayStartParams": {"x": "y"},
+            group + "/replicas": 5, group + "/groupName": "other", at + "/workerGroupSpecs": [], at + "/rayVersion": "2", "/metadata/labels": {QUEUE: "other"},
+            **({"/spec/entrypoint": "x", at + "/suspend": True} if kind is RAYJOB else {}),
+        }, [at + "/headGroupSpec/template", group + "/template"])
