@@ -116,6 +116,80 @@ static void room_is_held_until_its_pods_come(void **state)
 	}
 }
 
+/* One driver and two workers of so many CPUs. */
+static void put_jobset(const char *meta, bool suspended, const char *driver, const char *worker)
+{
+	char rest[1024];
+
+	snprintf(rest, sizeof(rest),
+		",\"spec\":{\"suspend\":%s,\"replicatedJobs\":[{\"name\":\"driver\",\"template\":{\"spec\":{\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"%s\"}}}]}}}}},"
+		"{\"name\":\"workers\",\"replicas\":2,\"template\":{\"spec\":{\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"%s\"}}}]}}}}}]}",
+		suspended ? "true" : "false", driver, worker);
+	put_named(w.stores.jobsets, "j", meta, rest);
+}
+
+static void put_group_of_jobset(const char *status)
+{
+	char rest[1024];
+
+	snprintf(rest, sizeof(rest), ",\"spec\":{\"minMember\":3},\"status\":{%s%s}", status,
+		usual_conditions(status));
+	put_named(w.stores.podgroups, "j",
+		",\"ownerReferences\":[{\"apiVersion\":\"jobset.x-k8s.io/v1alpha2\",\"kind\":\"JobSet\",\"name\":\"j\",\"uid\":\"uid-j\",\"controller\":true}]",
+		rest);
+}
+
+static const struct {
+	const char *name, *driver, *worker, *plan;
+} templates[] = {
+	{ "all_of_them_fit", "4", "6", ADMITTED_WITHOUT_PLACES },
+	{ "one_on_each_node_and_the_driver_beside_it", "1", "9", ADMITTED_WITHOUT_PLACES },
+	{ "the_driver_has_no_room_beside_the_workers", "2", "9", WAITS("NoFit") },
+	{ "the_driver_alone_is_too_large", "11", "1", REFUSED("Infeasible") },
+	{ "a_worker_is_too_large", "1", "11", REFUSED("Infeasible") },
+};
+
+/* Two nodes of ten CPUs. */
+static void pods_of_several_templates_are_placed_together(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(templates); i++) {
+		const char *got;
+
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		put_queue("default", "");
+		put_node("n1", "10", "");
+		put_node("n2", "10", "");
+		put_jobset(BY_QUEUE, true, templates[i].driver, templates[i].worker);
+		put_group_of_jobset("");
+		got = sync_text(true);
+		if (strcmp(got, templates[i].plan))
+			fail_msg("%s: got \"%s\", want \"%s\"", templates[i].name, got, templates[i].plan);
+	}
+}
+
+/* It holds 2 + 2 * 3 of twenty CPUs. */
+static void room_is_held_for_each_template(void **state)
+{
+	static const struct {
+		const char *cpu, *plan;
+	} left[] = {
+		{ "12", "ns/rival (Admitted=True/Admitted position=0 placed)" },
+		{ "13", "ns/rival (Admitted=False/InsufficientCapacity" },
+	};
+
+	for (size_t i = 0; i < KAR_LEN(left); i++) {
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		put_queue("default", "");
+		put_node("n1", "20", "");
+		put_jobset(RESUMED, false, "2", "3");
+		put_group_of_jobset(JUST_NOW);
+		put_rival(left[i].cpu);
+		assert_non_null(strstr(sync_text(true), left[i].plan));
+	}
+}
+
 static void pods_at_the_gate_hold_as_those_to_come(void **state KAR_UNUSED)
 {
 	put_queue("default", "");
@@ -166,6 +240,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(pods_of_a_template_are_placed),
 		TEST(room_is_held_until_its_pods_come),
+		TEST(pods_of_several_templates_are_placed_together),
+		TEST(room_is_held_for_each_template),
 		TEST(pods_at_the_gate_hold_as_those_to_come),
 		TEST(failed_start_is_not_tried_at_once),
 		TEST(failures_of_a_start_are_not_forgotten),
