@@ -195,6 +195,8 @@ BUGS = [
         "	count(s, old, -1);\n", "	if (new && new->needs)\n		count(s, old, -1);\n"),
     Bug("part_of_a_gang_kept", "a gang that has lost its quorum keeps its nodes, and waits for more", "controllers/podgroup/attempt.c",
         "	{ KAR_PG_STATE_SATISFIED, is_short_for_long, roll_back },\n", ""),
+    Bug("domain_forgotten", "pods that replace others of a gang that must be in one domain go anywhere", QJ + "places.c",
+        "	return kar_pg_required_domain(p, r->arena);", "	(void)p;\n	return (struct kar_array){ 0 };"),
     Bug("failed_attempts_not_counted", "an attempt that has failed does not count", "api/podgroup/placement.c",
         "		p->failures++;\n", "		p->failures = 1;\n"),
     Bug("pins_left_out", "pods of a plan go wherever they find room", QJ + "places.c",
@@ -344,6 +346,6 @@ FOUND_BY = {bug: f"{seed} --plan 15" for bug, seed in FOUND_IN_PLAN_15.items()} 
         "weights_forgotten": 21, "window_forgotten": 32, "scale_time_not_written": 32, "extras_not_in_usage": 9,
     }.items()
 } | {"room_promised_twice": "271 --plan 15", "returning_replaced": "271331162737849 --plan 17", "requeue_lost_after_failure": "322 --plan 15"} | {
-    "late_members_not_bounded": 10, "late_members_let_in": 10, "raised_minimum_created": 58, "edit_not_awaited": 208,
-    "needs_of_the_template": 59, "old_admission_believed": "910049 --plan 18",
+    "late_members_not_bounded": "10 --plan 18", "late_members_let_in": "10 --plan 18", "raised_minimum_created": "58 --plan 18", "edit_not_awaited": "208 --plan 18",
+    "needs_of_the_template": "59 --plan 18", "old_admission_believed": "910049 --plan 18", "domain_forgotten": "9033 --plan 19",
 }

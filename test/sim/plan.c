@@ -238,6 +238,8 @@ struct sim_value *plan_job_object(const struct plan *p KAR_UNUSED, const struct 
 		sim_set(&v, plan_selector_object(j->selector), "spec", "selector");
 	if (j->place)
 		plan_set_place(&v, j->place);
+	if (j->together)
+		sim_set_text(&v, PLAN_ZONE_LABEL, "spec", "schedSpec", "topology", "required");
 	if (j->scheduler)
 		plan_set_scheduler(&v, j->scheduler);
 	SET_NUMBER(&v, j->backoff, "spec", "backoffLimit");

@@ -18,7 +18,7 @@
  * What plan_draw() draws now. A seed on the regression list is worth something only as long as the same plan comes of it, so what is
  * added to the drawing is left out for older versions, and draws from a stream of its own (plan_more.c).
  */
-enum { PLAN_VERSION = 18 };
+enum { PLAN_VERSION = 19 };
 
 enum {
 	PLAN_TASKS = 4,
@@ -107,6 +107,7 @@ struct plan_job {
 	int impossible; /* the task whose template is, or PLAN_UNSET */
 	enum plan_selector selector;
 	enum plan_place place; /* schedSpec.nodeSelector */
+	bool together;         /* schedSpec.topology: all pods in one zone */
 	enum plan_scheduler scheduler;
 };
 
@@ -295,6 +296,7 @@ struct plan {
 	bool other_user;
 	bool gangs;        /* a gang scheduler places the pods */
 	bool zones;        /* nodes have labels by which jobs choose them */
+	bool topology;     /* there is a Topology of these (plan_topology.c) */
 	int max_in_flight; /* writes of a manager; 0: its default */
 	bool leases; /* two managers, of which one is elected; else one, and now and then a second beside it */
 	struct plan_job *jobs;
@@ -350,6 +352,8 @@ void plan_draw_gangs(struct plan *p) KAR_NONNULL;
 void plan_draw_rights(struct plan *p) KAR_NONNULL;
 /* Makes some plans, since version 18, ones of queues with limits alone (plan_bounds.c). */
 void plan_draw_bounds(struct plan *p) KAR_NONNULL;
+/* Adds what version 19 has more (plan_topology.c): jobs that must be in one zone. */
+void plan_draw_topology(struct plan *p) KAR_NONNULL;
 /* What the versions before have drawn is not done: no jobs, actions or limits; queues may have rights (plan_shares.c). */
 void plan_forget(struct plan *p) KAR_NONNULL;
 /* Makes some plans, since version 17, ones of elastic jobs alone (plan_shares.c). */

@@ -196,10 +196,10 @@ static void print_rights(const struct plan *p, int queue, FILE *out)
 
 void plan_print(const struct plan *p, FILE *out)
 {
-	fprintf(out, "plan of seed %llu: %.1f h, %d nodes of %d CPUs%s%s%s%s, %d writes in flight\n",
+	fprintf(out, "plan of seed %llu: %.1f h, %d nodes of %d CPUs%s%s%s%s%s, %d writes in flight\n",
 		(unsigned long long)p->seed, (double)p->length / (double)(60 * KAR_MINUTE), p->nodes,
 		p->node_cpu, p->other_user ? ", another user" : "", p->gangs ? ", a gang scheduler" : "",
-		p->default_times ? ", default times" : "",
+		p->default_times ? ", default times" : "", p->topology ? ", a topology" : "",
 		p->shares           ? ", elastic jobs alone"
 			: p->bounds ? ", limits alone"
 				    : "",

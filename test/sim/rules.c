@@ -24,6 +24,7 @@ static const struct {
 	{ rules_of_spec, &n_rules_of_spec },
 	{ rules_of_tenants, &n_rules_of_tenants },
 	{ rules_of_time, &n_rules_of_time },
+	{ rules_of_topology, &n_rules_of_topology },
 };
 
 const struct rule *rules_at(size_t i)

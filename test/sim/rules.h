@@ -114,6 +114,11 @@ kar_time rules_timeout_of(const struct sim_value *group);
 /* No attempt to start the gang of a job that has not ended is left unfinished. */
 void rules_check_group_at_rest(struct model *l, const struct sim_value *group) KAR_NONNULL;
 
+/* --- rules_topology.c --- */
+
+/* The label of the level of which one domain has all pods of the job; NULL: it may be anywhere. */
+const char *rules_together(const struct sim_value *job) KAR_NONNULL;
+
 /* --- rules_pins.c --- */
 
 /* Do the pods of the job (or this pod) name kar-scheduler? They are created bound. */
@@ -209,11 +214,11 @@ extern const struct rule rules_of_asks[], rules_of_evictions[], rules_of_gangs[]
 	rules_of_limit[], rules_of_network[], rules_of_nodes[], rules_of_order[], rules_of_pods[],
 	rules_of_limits[], rules_of_pins[], rules_of_policy[], rules_of_queue[], rules_of_quota[],
 	rules_of_room[], rules_of_shares[], rules_of_spec[], rules_of_status[], rules_of_tenants[],
-	rules_of_time[];
+	rules_of_time[], rules_of_topology[];
 extern const size_t n_rules_of_asks, n_rules_of_evictions, n_rules_of_gangs, n_rules_of_life,
 	n_rules_of_limit, n_rules_of_network, n_rules_of_nodes, n_rules_of_order, n_rules_of_pins,
 	n_rules_of_limits, n_rules_of_room, n_rules_of_pods, n_rules_of_policy, n_rules_of_queue,
 	n_rules_of_quota, n_rules_of_shares, n_rules_of_spec, n_rules_of_status, n_rules_of_tenants,
-	n_rules_of_time;
+	n_rules_of_time, n_rules_of_topology;
 
 #endif

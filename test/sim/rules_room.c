@@ -443,7 +443,7 @@ static const struct sim_value *plain_task(const struct sim_value *job)
 {
 	const struct sim_value *list = sim_get(job, "spec", "taskSpecs");
 
-	if (sim_count(list) != 1 || sim_get(job, "spec", "schedSpec", "nodeSelector"))
+	if (sim_count(list) != 1 || sim_get(job, "spec", "schedSpec", "nodeSelector") || rules_together(job))
 		return NULL;
 	return sim_get(sim_item(list, 0), "template", "spec");
 }

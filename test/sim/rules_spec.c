@@ -151,13 +151,16 @@ static bool same_text(const struct sim_value *a, const struct sim_value *b, cons
 /* The templates of people say nothing of where pods run, nor of their priority. */
 const char *rules_outdated(const struct sim_value *pod, const char *task, const struct sim_value *job)
 {
-	const struct sim_value *sched = sim_get(job, "spec", "schedSpec");
+	const struct sim_value *sched = sim_get(job, "spec", "schedSpec"),
+			       *selector = sim_get(pod, "spec", "nodeSelector");
+	/* That of the domain is written by the manager, if the gang has one. */
+	bool in_domain = rules_together(job) && sim_member(selector, rules_together(job)) &&
+		!sim_get(sched, "nodeSelector", rules_together(job));
 
 	if (!has_template_of(pod, task, job))
 		return "has another template";
-	if (!has_all(sim_get(pod, "spec", "nodeSelector"), sim_member(sched, "nodeSelector")) ||
-		sim_count(sim_get(pod, "spec", "nodeSelector")) !=
-			sim_count(sim_member(sched, "nodeSelector")))
+	if (!has_all(selector, sim_member(sched, "nodeSelector")) ||
+		sim_count(selector) != sim_count(sim_member(sched, "nodeSelector")) + in_domain)
 		return "has another nodeSelector";
 	if (!same_text(sim_get(pod, "spec", "schedulerName"), sim_get(job, "spec", "schedulerName"),
 		    "default-scheduler"))

@@ -12,6 +12,7 @@ const struct users_kind users_specs = { KAR_GROUP, "v1alpha1", "schedulingspecs"
 const struct users_kind users_pods = { "", "v1", "pods" };
 static const struct users_kind quotas = { "", "v1", "resourcequotas" };
 static const struct users_kind namespaces = { "", "v1", "namespaces" };
+static const struct users_kind topologies = { KAR_GROUP, "v1alpha1", "topologies" };
 static const struct users_kind classes = { "scheduling.k8s.io", "v1", "priorityclasses" };
 
 /* --- requests ------------------------------------------------------------------------------------------ */
@@ -249,6 +250,17 @@ void users_act_on_node(struct world *w, const struct plan_action *a)
 
 /* --- before and after ---------------------------------------------------------------------------------- */
 
+static void prepare_topology(struct world *w)
+{
+	struct sim_value *v = users_named(KAR_API_VERSION, "Topology", "zones"), *level = sim_object();
+	struct sim_value *levels = sim_array();
+
+	sim_set_text(&level, PLAN_ZONE_LABEL, "nodeLabel");
+	sim_append(&levels, level);
+	sim_set(&v, levels, "spec", "levels");
+	users_ask(w, users_request(KAR_CREATE, &topologies, NULL, NULL), v);
+}
+
 void users_prepare(struct world *w)
 {
 	static const int values[PLAN_CLASSES] = { 100, 1000, 10000 };
@@ -267,6 +279,8 @@ void users_prepare(struct world *w)
 		users_set_queue(w, q, w->plan->max_jobs[q], w->plan->strict[q]);
 	if (w->plan->has_rights)
 		prepare_rights(w);
+	if (w->plan->topology)
+		prepare_topology(w);
 	for (int n = 0; n < w->plan->nodes; n++)
 		add_node(w, n);
 	users_prepare_hostile(w);
