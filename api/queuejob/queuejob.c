@@ -37,7 +37,12 @@ struct wire_network {
 	struct kar_array frameworks; /* const char * */
 };
 
+struct wire_after {
+	const char *name, *status;
+};
+
 struct wire_spec {
+	struct kar_array after; /* struct wire_after */
 	const char *queue, *scheduler_name;
 	bool suspend, has_backoff_limit, has_active_deadline, has_ttl, has_freezing_window;
 	const struct kar_selector *selector;
@@ -83,8 +88,15 @@ static const struct kar_field network_fields[] = {
 };
 static const struct kar_desc network_desc = KAR_DESC("Network", struct wire_network, network_fields);
 
+static const struct kar_field after_fields[] = {
+	KAR_FIELD(struct wire_after, name, "name", KAR_F_STRING),
+	KAR_FIELD(struct wire_after, status, "status", KAR_F_STRING),
+};
+static const struct kar_desc after_desc = KAR_DESC("After", struct wire_after, after_fields);
+
 static const struct kar_field spec_fields[] = {
 	KAR_FIELD(struct wire_spec, queue, "queue", KAR_F_STRING),
+	KAR_FIELD_SUB(struct wire_spec, after, "after", KAR_F_ARRAY, &after_desc),
 	KAR_FIELD(struct wire_spec, suspend, "suspend", KAR_F_BOOL),
 	KAR_FIELD(struct wire_spec, scheduler_name, "schedulerName", KAR_F_STRING),
 	KAR_FIELD_SUB(struct wire_spec, selector, "selector", KAR_F_OBJECT_PTR, &kar_selector_desc),
@@ -214,6 +226,25 @@ static void read_tasks(struct kar_queuejob_spec *s, const struct kar_array *wire
 		s->tasks[i].depends_on = kar_queuejob_read_order(s, &w[i].depends_on, mem);
 }
 
+static struct kar_array read_after(const struct kar_array *wire, struct kar_arena *mem)
+{
+	const struct wire_after *w = wire->items;
+	struct kar_after *out = kar_arena_alloc(mem, KAR_QJ_MAX_AFTER, sizeof(*out));
+	size_t n = 0;
+
+	for (size_t i = 0; i < wire->n && n < KAR_QJ_MAX_AFTER; i++) {
+		if (!kar_has_text(w[i].name))
+			continue;
+		out[n++] = (struct kar_after){
+			.name = kar_copy_fit(mem, w[i].name, KAR_COPY_NAME),
+			.on = kar_streq(w[i].status, "Failed")    ? KAR_AFTER_FAILED
+				: kar_streq(w[i].status, "Ended") ? KAR_AFTER_ENDED
+								  : KAR_AFTER_COMPLETED,
+		};
+	}
+	return (struct kar_array){ .items = out, .n = n };
+}
+
 static unsigned read_frameworks(const struct kar_array *names)
 {
 	return (kar_strings_have(names, "torch") ? KAR_FRAMEWORK_TORCH : 0u) |
@@ -227,6 +258,8 @@ static void read_spec(struct kar_queuejob *job, const struct wire_spec *w)
 	struct kar_queuejob_spec *s = &job->spec;
 
 	s->queue = kar_has_text(w->queue) ? kar_copy_fit(mem, w->queue, KAR_COPY_NAME) : NULL;
+	if (w->after.n)
+		s->after = read_after(&w->after, mem);
 	s->suspend = w->suspend;
 	s->scheduler_name = kar_copy_fit(mem, w->scheduler_name, KAR_COPY_NAME);
 	s->selector = kar_queuejob_selector_text(w->selector, job->o.name, mem);
@@ -387,9 +420,9 @@ static void destroy(struct kar_object *o, struct kar_intern *strings)
 	free(job);
 }
 
-static const char *index_key(const struct kar_object *o, int i KAR_UNUSED)
+static const char *index_key(const struct kar_object *o, int i)
 {
-	return o->ns;
+	return i == KAR_QUEUEJOB_BY_NAMESPACE || kar_queuejob_follows(kar_as_queuejob(o)) ? o->ns : NULL;
 }
 
 const struct kar_type kar_queuejob_type = {
@@ -404,7 +437,7 @@ const struct kar_type kar_queuejob_type = {
 	.project = project,
 	.destroy = destroy,
 	.index_key = index_key,
-	.n_index = 1,
+	.n_index = 2,
 };
 
 /* --- queries ----------------------------------------------------------------------------------------- */

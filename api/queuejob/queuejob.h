@@ -78,8 +78,16 @@ struct kar_taskspec {
 /* What is set for programs of these frameworks. */
 enum kar_framework { KAR_FRAMEWORK_TORCH = 1, KAR_FRAMEWORK_JAX = 2, KAR_FRAMEWORK_MPI = 4 };
 
+/* A job of the same namespace that must have ended, and how, before this one joins its queue. */
+enum kar_after_on { KAR_AFTER_COMPLETED, KAR_AFTER_FAILED, KAR_AFTER_ENDED };
+struct kar_after {
+	const char *name;
+	enum kar_after_on on;
+};
+
 struct kar_queuejob_spec {
 	const char *queue;          /* NULL: it names none (controllers/cluster/asked.h) */
+	struct kar_array after;     /* struct kar_after, at most KAR_QJ_MAX_AFTER */
 	const char *scheduler_name; /* NULL: none */
 	const char *selector;       /* the effective one, as a string: "a=b,c in (d,e)" */
 	struct kar_schedspec sched;
@@ -175,6 +183,12 @@ struct kar_qj_record {
 	const char *digest;  /* as it was read; kar_queuejob_status_write() computes a new one */
 };
 
+/* One of spec.after that has ended. */
+struct kar_after_status {
+	const char *name;
+	const char *phase; /* "Completed", "Failed" */
+};
+
 struct kar_queuejob_status {
 	enum kar_qj_phase phase;
 	const char *reason, *message; /* "" when there is nothing to say */
@@ -195,6 +209,8 @@ struct kar_queuejob_status {
 	struct kar_restart last_restart;
 	int32_t evictions; /* by its queue, since the job was created; none of .restarts or .disruptions */
 	struct kar_eviction last_eviction;
+	struct kar_after_status *after;
+	size_t n_after;
 	int32_t priority; /* in use: as asked for, but at most what the queue allows */
 	int32_t position; /* in its queue, 1 = next; 0: not waiting */
 	struct kar_conditions conditions;
@@ -228,7 +244,8 @@ struct kar_queuejob {
 		*invalid; /* why no pod can be made of this spec, as a message for users; NULL: it is valid */
 };
 
-enum { KAR_QUEUEJOB_BY_NAMESPACE };
+/* Both by namespace: all jobs, and those that wait for jobs of spec.after, or may. */
+enum { KAR_QUEUEJOB_BY_NAMESPACE, KAR_QUEUEJOB_FOLLOWERS };
 extern const struct kar_type kar_queuejob_type;
 
 static inline const struct kar_queuejob *kar_as_queuejob(const struct kar_object *o)
@@ -239,6 +256,7 @@ static inline const struct kar_queuejob *kar_as_queuejob(const struct kar_object
 
 enum { KAR_QJ_MAX_PODS = 100000 }; /* of one job; the CRD has the same bound */
 enum { KAR_QJ_MAX_TASKS = 64 };    /* as the CRD */
+enum { KAR_QJ_MAX_AFTER = 16 };    /* likewise */
 /* Of a job with backoffLimitPerIndex: its status has a number for each index that has failed, 170 KB at most. */
 enum { KAR_QJ_MAX_COUNTED_INDEXES = 10000 };
 /*
@@ -259,6 +277,8 @@ int32_t kar_queuejob_total(const struct kar_queuejob_spec *s) KAR_NONNULL;
 int32_t kar_queuejob_min_available(const struct kar_queuejob_spec *s) KAR_NONNULL;
 /* No incarnation runs or restarts: it has not begun, waits in its queue, or is suspended. */
 bool kar_queuejob_waits(const struct kar_queuejob_status *s) KAR_NONNULL;
+/* It has jobs to wait for, and has never had pods. */
+bool kar_queuejob_follows(const struct kar_queuejob *job) KAR_NONNULL;
 /* Phase and condition agree that the job has ended. If only one of them does, it was edited (see docs/decisions/025). */
 bool kar_queuejob_has_ended(const struct kar_queuejob_status *s) KAR_NONNULL;
 /* Numbers that are read are clamped to this, so that counting up does not overflow. */

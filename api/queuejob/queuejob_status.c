@@ -67,6 +67,13 @@ static const struct kar_field task_rows[] = {
 };
 static const struct kar_desc task_table = KAR_DESC("TaskStatus", TASK, task_rows);
 
+#define AFTER struct kar_after_status
+static const struct kar_field after_rows[] = {
+	KAR_STATUS_TEXT(AFTER, name, "name", KAR_COPY_NAME, STORY | BELIEVED, NULL),
+	KAR_STATUS_TEXT(AFTER, phase, "phase", KAR_COPY_VALUE, STORY | BELIEVED, "after"),
+};
+static const struct kar_desc after_table = KAR_DESC("AfterStatus", AFTER, after_rows);
+
 #define RESTART struct kar_restart
 static const struct kar_field restart_rows[] = {
 	KAR_STATUS(TIME, RESTART, time, "time", STORY | BELIEVED, NULL),
@@ -125,6 +132,8 @@ static const struct kar_field status_rows[] = {
 		"completionTime"),
 	KAR_STATUS(TIME, STATUS, s.last_scale_time, "lastScaleTime", STORY | AT_TIMES, "lastScaleTime"),
 	KAR_STATUS_STRUCT(STATUS, s.last_restart, s.last_restart, "lastRestart", &restart_table, STORY, NULL),
+	KAR_STATUS_STRUCTS(STATUS, after, s.after, s.n_after, AFTER, "after", &after_table,
+		STORY | BELIEVED | KAR_SF_OMIT_ZERO, "after"),
 	KAR_STATUS(INT32, STATUS, s.evictions, "evictions", STORY | AT_LOSSES | KAR_SF_OMIT_ZERO,
 		"evictions"),
 	KAR_STATUS_STRUCT(STATUS, s.last_eviction, s.last_eviction, "lastEviction", &kar_eviction_table,
@@ -229,6 +238,11 @@ bool kar_queuejob_waits(const struct kar_queuejob_status *s)
 {
 	return s->phase == KAR_QJ_PHASE_NONE || s->phase == KAR_QJ_PHASE_PENDING ||
 		s->phase == KAR_QJ_PHASE_SUSPENDED;
+}
+
+bool kar_queuejob_follows(const struct kar_queuejob *job)
+{
+	return job->spec.after.n && !job->status.incarnation && kar_queuejob_waits(&job->status);
 }
 
 bool kar_queuejob_has_ended(const struct kar_queuejob_status *s)

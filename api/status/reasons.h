@@ -59,6 +59,8 @@ enum {
 		"The API server is asked whether it accepts the pods of the job, or of one ahead for which room is held meanwhile. Until it has answered nobody makes room for the job; it starts if there is room for it anyway. An answer that is older than ten seconds is asked for again before anybody is evicted.") \
 	X(WaitingForAdmission, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
 		"The queue has not decided about the job yet; or it has not let its edited templates in, and the pods of the former ones run on.") \
+	X(WaitingForJob, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_WAIT_IS_TOLD, \
+		"Jobs of spec.after have not ended yet, or do not exist yet; the message names them with their phases. The job is in no queue until they have ended as asked.") \
 	X(Waiting, KAR_SHOWN_NORMAL | KAR_SHOWN_ON_PODGROUP, \
 		"The job waits in its queue or for room on the nodes, or the queue is closed; the message says which. One event for each reason, not for each change of the position.") \
 	X(QueueNotFound, \
@@ -241,6 +243,8 @@ enum {
 		"Indexes have failed (backoffLimitPerIndex), and all others have succeeded; or fewer are left than minAvailable asks for. Final.") \
 	X(MaxFailedIndexesExceeded, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FAILED | KAR_SHOWN_WARNING, \
 		"More indexes have failed than maxFailedIndexes allows. Final.") \
+	X(DependencyFailed, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FAILED | KAR_SHOWN_WARNING, \
+		"A job of spec.after has ended otherwise than asked; the message names it. The job has failed without a pod.") \
 	X(DeadlineExceeded, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FAILED | KAR_SHOWN_WARNING, \
 		"Not complete after activeDeadlineSeconds. Final.") \
 	X(PodFailurePolicy, \

@@ -48,7 +48,7 @@ enum {
 	KAR_SF_COUNTER = 1 << 0,      /* moves with each pod, so a change of it may wait and share a write */
 	KAR_SF_STORY = 1 << 1,        /* a change is news to people, and is written at once */
 	KAR_SF_INTERNAL = 1 << 2,     /* what only the controller needs */
-	KAR_SF_OMIT_ZERO = 1 << 3,    /* of a number or a boolean: absent when it is 0 */
+	KAR_SF_OMIT_ZERO = 1 << 3,    /* of a number, a boolean or an array of structs: absent when it is 0 */
 	KAR_SF_PRINT_ALWAYS = 1 << 4, /* printed although it has not changed */
 	KAR_SF_PRINT_REASON = 1 << 5, /* of conditions: with reasons, also if only these change */
 	KAR_SF_WHOLE = 1 << 7,        /* of a text: one that is too long is read as "...", not cut */

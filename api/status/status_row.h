@@ -143,6 +143,7 @@ static inline bool kar_row_is_absent(const struct kar_field *f, const void *stat
 		return !kar_row_has(f, status) ||
 			((f->extra->flags & KAR_SF_OMIT_ZERO) && !kar_row_number(f, status));
 	case KAR_SF_STRUCTS:
+		return (f->extra->flags & KAR_SF_OMIT_ZERO) && !kar_row_count(f, status);
 	case KAR_SF_CONDITIONS:
 		return false;
 	default:

@@ -247,6 +247,7 @@ static void decide(struct queuejob_reconcile *r)
 	queuejob_move(r);
 	if (r->st.phase == KAR_QJ_PHASE_STARTING && !r->f->seen->incarnation)
 		continue_first_start(r);
+	queuejob_record_ends(r);
 	queuejob_check_templates(r);
 	queuejob_announce_wait(r);
 	fill_in_status(r);

@@ -163,6 +163,7 @@ static void derive_unfinished(struct queuejob_reconcile *r)
 		.template_hash = st->incarnation ? queuejob_template_of(r) : "",
 	};
 	st->start_time = st->completion_time = 0;
+	st->n_after = 0; /* the jobs themselves show their ends, as long as they exist */
 	st->observed_generation = r->f->job->generation;
 	keep_results(r);
 	if (!r->f->job->spec.suspend && kar_condition_is_true(&st->conditions, KAR_QJ_SUSPENDED))

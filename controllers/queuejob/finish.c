@@ -117,6 +117,8 @@ void queuejob_stay_finished(struct queuejob_reconcile *r)
 		queuejob_report(r, kar_copy_text(r->arena, end->reason), "%s", end->message);
 	queuejob_remove_live(r);
 	queuejob_release_ended(r);
+	if (r->f->v->is_awaited)
+		return; /* that job records this end first, and its status enqueues this job again */
 	if (s->has_ttl && has_passed(r, r->f->seen->completion_time, s->ttl_seconds_after_finished))
 		delete_job(r);
 }

@@ -97,6 +97,8 @@ static const struct move moves[] = {
 	{ LIVE, is_over_limit, IN(FAILED), queuejob_fail_limit },
 	{ GANG, restarts_too_often, IN(FAILED), queuejob_fail_restarts },
 	{ LIVE, queuejob_past_deadline, IN(FAILED), queuejob_fail_deadline },
+	{ WAITING, queuejob_cannot_follow, IN(FAILED), queuejob_fail_dependency },
+	{ WAITING, queuejob_waits_for_jobs, IN(PENDING), queuejob_wait_for_jobs },
 	{ GANG, has_new_template, IN(RESTARTING), queuejob_restart_with_new_template },
 	{ GANG, is_broken, IN(RESTARTING), queuejob_restart_broken },
 	{ IN(STARTING), queuejob_start_is_over, IN(PENDING), queuejob_wait_again },

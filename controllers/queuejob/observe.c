@@ -271,8 +271,9 @@ bool queuejob_waits(const struct kar_stores *stores, const struct kar_sync *s)
 		return true;
 	o = kar_store_get(stores->podgroups, job->o.ns, job->o.name);
 	group = o ? kar_as_podgroup(o) : NULL;
-	if (!group || !kar_streq(group->owner_uid, job->o.uid) ||
-		(job->status.phase != KAR_QJ_PHASE_NONE && job->status.phase != KAR_QJ_PHASE_PENDING))
+	if (!group || !kar_streq(group->owner_uid, job->o.uid))
+		return kar_queuejob_follows(job);
+	if ((job->status.phase != KAR_QJ_PHASE_NONE && job->status.phase != KAR_QJ_PHASE_PENDING))
 		return false;
 	c = kar_condition_find(&group->status.conditions, KAR_PG_ADMITTED);
 	return c && c->status != KAR_COND_TRUE;
@@ -330,6 +331,7 @@ bool queuejob_observe(const struct kar_stores *stores, const struct kar_sync *s,
 	kar_asked_path(stores, v->queue, v->queues);
 	v->pods_version = kar_store_rv(stores->pods);
 	v->jobs_version = kar_store_rv(stores->queuejobs);
+	queuejob_observe_after(stores, arena, v);
 	observe_own(stores, arena, v);
 	observe_blocking(stores, arena, v);
 	observe_priority(stores, v);

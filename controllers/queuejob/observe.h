@@ -18,8 +18,14 @@ bool queuejob_observe(const struct kar_stores *stores, const struct kar_sync *s,
 /* Is an object unreadable that the decision would depend on? Then nothing may be decided. */
 bool queuejob_view_is_unreadable(const struct queuejob_view *v) KAR_NONNULL;
 
-/* Does the job of @s (NULL: no) wait because it is suspended, or because its queue has not admitted its PodGroup? */
+/* Does the job of @s (NULL: no) wait because it is suspended, follows others, or its queue has not admitted its PodGroup? */
 bool queuejob_waits(const struct kar_stores *stores, const struct kar_sync *s) KAR_NONNULL;
+
+/* Fills in what @v, whose job and group are there, says about jobs of spec.after; in @arena (observe_after.c). */
+void queuejob_observe_after(const struct kar_stores *stores, struct kar_arena *arena,
+	struct queuejob_view *v) KAR_NONNULL;
+/* Does spec.after of @job name @name? */
+bool queuejob_names(const struct kar_queuejob *job, const char *name) KAR_NONNULL;
 
 /* The rank of the job among the gangs that wait for nodes. @v->job is not NULL. */
 struct kar_rank queuejob_node_rank(const struct queuejob_view *v) KAR_NONNULL;

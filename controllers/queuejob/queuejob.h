@@ -51,6 +51,15 @@ struct queuejob_native {
 	int32_t min_count;           /* as we wrote it last; 0: not known */
 };
 
+/* An entry of spec.after, and what is known of the job. */
+struct queuejob_after {
+	const char *name;
+	enum kar_after_on on;
+	enum kar_qj_phase phase; /* of the job, or as recorded; NONE: it does not exist, or has none yet */
+	bool exists;
+	bool ended; /* in .phase, which is final */
+};
+
 struct queuejob_view {
 	const struct kar_queuejob *job; /* NULL: no job has the key's name; then only the orphans count */
 	const struct kar_schedulingspec *sched; /* of the job's name; NULL: none */
@@ -87,6 +96,11 @@ struct queuejob_view {
 	bool quota_limits_pods; /* a ResourceQuota of the namespace does */
 	struct queuejob_check check;
 	struct queuejob_native native;
+	const struct queuejob_after *after; /* as in the spec; none for a job that has joined its queue */
+	size_t n_after;
+	const char
+		*circle; /* "a, b, a": jobs that wait for each other, from this one on; NULL: it is in none */
+	bool is_awaited; /* another job waits for the end of this one and has not recorded it */
 	/* ms until the job may be read again, if the last answer did not show that it is alive; 0: now */
 	kar_time owner_check_in;
 	const char *obstacle;             /* of .direct: why it cannot be placed at all; NULL: it can */

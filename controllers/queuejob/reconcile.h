@@ -332,6 +332,17 @@ bool queuejob_is_stranded(struct queuejob_reconcile *r, const struct podset_slot
 /* Makes the first move of the table that holds for .f->seen. */
 void queuejob_move(struct queuejob_reconcile *r) KAR_NONNULL;
 
+/* --- after.c --------------------------------------------------------------------------------------- */
+
+/* A job of spec.after has ended otherwise than asked. */
+bool queuejob_cannot_follow(struct queuejob_reconcile *r) KAR_NONNULL;
+void queuejob_fail_dependency(struct queuejob_reconcile *r) KAR_NONNULL;
+/* Jobs of spec.after have not ended. The job has no children meanwhile, so it has no place in any queue. */
+bool queuejob_waits_for_jobs(struct queuejob_reconcile *r) KAR_NONNULL;
+void queuejob_wait_for_jobs(struct queuejob_reconcile *r) KAR_NONNULL;
+/* Records which of them have ended: they may be deleted after that. */
+void queuejob_record_ends(struct queuejob_reconcile *r) KAR_NONNULL;
+
 /* --- gang.c ---------------------------------------------------------------------------------------- */
 
 /* Starts the next incarnation, or adopts one whose start is not recorded. Creates nothing. */

@@ -123,15 +123,21 @@ static void keep_objection(struct queuejob_reconcile *r, enum kar_qj_objection o
 	queuejob_report(r, kar_copy_text(r->arena, reason), "%s", message);
 }
 
+static const char *describe_circle(const struct queuejob_reconcile *r)
+{
+	return kar_arena_printf(r->arena, "spec.after is a circle: each of %s waits for the next",
+		r->f->v->circle);
+}
+
 bool queuejob_is_valid(struct queuejob_reconcile *r)
 {
 	const struct kar_condition *c = recorded(r);
 	const char *child = queuejob_invalid_child(r);
 
 	r->st.record.objection = KAR_QJ_OBJECTION_NONE;
-	if (r->f->job->invalid) {
+	if (r->f->job->invalid || r->f->v->circle) {
 		report(r, KAR_QJ_OBJECTION_SPEC, kar_reason_SpecInvalid, kar_reason_Invalid,
-			r->f->job->invalid);
+			r->f->job->invalid ? r->f->job->invalid : describe_circle(r));
 		return false;
 	}
 	if (template_is_invalid(r)) {

@@ -15,6 +15,7 @@
 #include "controllers/cluster/stores.h"
 #include "controllers/queuejob/journal.h"
 #include "controllers/queuejob/memory.h"
+#include "controllers/queuejob/observe.h"
 
 static const struct kar_object *present(const struct kar_object *old, const struct kar_object *new)
 {
@@ -29,6 +30,46 @@ static void enqueue_named(struct kar_controller *c, const struct kar_store *stor
 	kar_enqueue(c, store, kar_object_key(o, key));
 }
 
+/* Does the change from @old to @new, one of which may be NULL, concern jobs that wait for this one? */
+static bool is_news_for_followers(const struct kar_queuejob *old, const struct kar_queuejob *new)
+{
+	return !old || !new || old->status.phase != new->status.phase ||
+		(kar_queuejob_follows(old) && !kar_queuejob_same_content(old, new)); /* a circle may end */
+}
+
+static void enqueue_followers(struct kar_controller *c, const struct kar_object *job)
+{
+	struct kar_iter it = kar_store_by_index(c->stores->queuejobs, KAR_QUEUEJOB_FOLLOWERS, job->ns);
+	const struct kar_object *o;
+
+	while (kar_iter_next(&it, &o)) {
+		if (queuejob_names(kar_as_queuejob(o), job->name))
+			enqueue_named(c, c->stores->queuejobs, o);
+	}
+}
+
+/* Those that @job waits for: they may be deleted when it has recorded their ends, or waits no more. */
+static void enqueue_awaited(struct kar_controller *c, const struct kar_queuejob *job)
+{
+	const struct kar_after *after = job->spec.after.items;
+	char key[KAR_KEY_LEN];
+
+	for (size_t i = 0; i < job->spec.after.n; i++)
+		kar_enqueue(c, c->stores->queuejobs, kar_key(job->o.ns, after[i].name, key));
+}
+
+static void wake_others(struct kar_controller *c, const struct kar_queuejob *old,
+	const struct kar_queuejob *new)
+{
+	bool lets_go = old && kar_queuejob_follows(old) &&
+		(!new || !kar_queuejob_follows(new) || old->status.n_after != new->status.n_after);
+
+	if (is_news_for_followers(old, new))
+		enqueue_followers(c, present(old ? &old->o : NULL, new ? &new->o : NULL));
+	if (lets_go)
+		enqueue_awaited(c, old);
+}
+
 /* A change only of fields that no decision reads enqueues nothing. */
 static void on_job(void *arg, const struct kar_object *old, const struct kar_object *new)
 {
@@ -38,6 +79,7 @@ static void on_job(void *arg, const struct kar_object *old, const struct kar_obj
 		queuejob_log_change(old, new);
 	if (!old || !new || !kar_queuejob_same_content(kar_as_queuejob(old), kar_as_queuejob(new)))
 		enqueue_named(c, c->stores->queuejobs, present(old, new));
+	wake_others(c, old ? kar_as_queuejob(old) : NULL, new ? kar_as_queuejob(new) : NULL);
 }
 
 /* All children have the name of their job, and an object of somebody else with that name may block a child. */

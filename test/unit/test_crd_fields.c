@@ -112,6 +112,8 @@ static const struct {
 	{ "queuejobs.spec.taskSpecs[].replicas", QJ "begin.c", "spec.tasks[i].replicas" },
 	{ "queuejobs.spec.taskSpecs[].minAvailable", QJ "facts.c", "spec->min_available" },
 	{ "queuejobs.spec.taskSpecs[].priority", QJ "observe.c", "s->tasks[i].priority" },
+	{ "queuejobs.spec.after[].name", QJ "observe_after.c", "find(stores, job->o.ns, a->name)" },
+	{ "queuejobs.spec.after[].status", QJ "after.c", "a->on == KAR_AFTER_ENDED" },
 	{ "queuejobs.spec.taskSpecs[].dependsOn[].name", "api/queuejob/queuejob_order.c", "w[i].name" },
 	{ "queuejobs.spec.taskSpecs[].dependsOn[].status", "api/queuejob/queuejob_order.c", "w[i].status" },
 	{ "queuejobs.spec.taskSpecs[].template", "api/queuejob/queuejob_pod.c", "template_raw" },

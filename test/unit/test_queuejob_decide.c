@@ -379,6 +379,7 @@ static void test_words_of_every_reason_are_compared(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		THEME("after"),
 		THEME("pending"),
 		THEME("start"),
 		THEME("children"),

@@ -27,7 +27,7 @@ static const char status[] =
 	"\"minAvailable\":6,\"incarnation\":2,\"restarts\":1,\"podFailures\":7,\"disruptions\":10,"
 	"\"startTime\":\"2026-11-21T10:00:02Z\",\"completionTime\":\"2026-11-21T10:00:03Z\","
 	"\"lastScaleTime\":\"2026-11-21T10:00:04Z\",\"lastRestart\":{\"time\":\"2026-11-21T10:00:05Z\",\"reason\":\"r\","
-	"\"message\":\"mm\",\"pod\":\"p\",\"node\":\"n\",\"exitCode\":12},"
+	"\"message\":\"mm\",\"pod\":\"p\",\"node\":\"n\",\"exitCode\":12},\"after\":[{\"name\":\"pre\",\"phase\":\"Completed\"}],"
 	"\"evictions\":14,\"lastEviction\":{\"time\":\"2026-11-21T10:00:08Z\",\"reason\":\"Reclaim\",\"by\":\"x/y\",\"queue\":\"z\"},"
 	"\"priority\":15,\"position\":13,"
 	"\"tasks\":[{\"name\":\"w\",\"replicas\":1,\"desired\":2,\"pending\":3,\"running\":4,\"succeeded\":5,\"failed\":6,"
@@ -89,7 +89,7 @@ static void absent_status_members_are_written_as_null(void **state)
 		"\"desired\":0,\"pending\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"terminating\":null,\"minAvailable\":0,"
 		"\"incarnation\":0,\"restarts\":0,\"podFailures\":0,\"disruptions\":0,"
 		"\"startTime\":null,\"completionTime\":null,\"lastScaleTime\":null,"
-		"\"lastRestart\":null,\"evictions\":null,\"lastEviction\":null,\"priority\":0,\"position\":null,\"tasks\":[],\"conditions\":[],"
+		"\"lastRestart\":null,\"after\":null,\"evictions\":null,\"lastEviction\":null,\"priority\":0,\"position\":null,\"tasks\":[],\"conditions\":[],"
 		"\"record\":{\"restartKind\":null,\"formation\":null,\"objection\":null,\"formedMinAvailable\":null,"
 		"\"backoffSteps\":null,\"lastFailureTime\":null,\"countedPods\":null,"
 		"\"templateHash\":null,\"podsResourceVersion\":null}}");
@@ -118,6 +118,8 @@ static void every_status_member_matters(void **state)
 		{ "\"succeeded\":3", "\"succeeded\":0", true },
 		{ "\"failed\":4", "\"failed\":0", true },
 		{ "\"terminating\":5", "\"terminating\":0", true },
+		{ "\"pre\"", "\"post\"", false },
+		{ "\"Completed\"", "\"Failed\"", false },
 		{ "\"minAvailable\":6", "\"minAvailable\":0", false },
 		{ "\"incarnation\":2", "\"incarnation\":3", false },
 		{ "formedMinAvailable\":6", "formedMinAvailable\":0", false },

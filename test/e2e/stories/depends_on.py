@@ -121,3 +121,43 @@ def story_edits_of_the_order(s):
     s.wait_phase("freed", "Running", running=1, pending=1, reason="TaskWaiting")
     s.kubectl("patch", "qj", "freed", "--type=json", "-p", '[{"op": "remove", "path": "/spec/taskSpecs/2/dependsOn"}]')
     s.wait_phase("freed", "Running", running=2, pending=1, restarts=0)
+
+
+def story_job_starts_after_others(s):
+    """spec.after: the job has no PodGroup, so no place in a queue, until the others have ended as asked; then it runs, although one of them is gone by its TTL."""
+    s.apply(queuejob("train", task("worker", 2), after=[{"name": "fetch"}, {"name": "clean", "status": "Ended"}]))
+    status = s.wait_phase("train", "Pending", reason="WaitingForJob")
+    expect_equal(status["message"], "fetch does not exist, clean does not exist", "message")
+    s.apply(queuejob("fetch", task("worker", 1), ttlSecondsAfterFinished=0))
+    s.apply(queuejob("clean", task("worker", 1), backoffLimit=0))
+    wait_until(lambda: s.status("train")["message"] == "fetch is Running, clean is Running", "the message follows")
+    expect("WaitingForJob" in s.kubectl("describe", "qj", "train"), "describe says it")
+    succeed(s, "fetch-worker-0")
+    wait_until(lambda: not s.job("fetch"), "the first is gone by its TTL")
+    status = wait_until(lambda: (t := s.status("train")) and t["message"] == "clean is Running" and t, "one is left")
+    expect_equal(status["after"], [{"name": "fetch", "phase": "Completed"}], "what is recorded")
+    expect(not s.group("train"), "it has no PodGroup yet")
+    expect_equal([p for p in s.audit.pods_created(s.namespace) if p.startswith("train-")], [], "pods of it")
+    s.fail_pod("clean-worker-0", exit_code=3)
+    s.wait_phase("train", "Running", running=2)
+
+
+def story_job_fails_with_the_one_that_it_follows(s):
+    """A job of spec.after that ends otherwise than asked fails the job, which never had a pod; a circle is Invalid until an edit opens it."""
+    s.apply(queuejob("train", task("worker", 2), after=[{"name": "fetch"}]))
+    s.apply(queuejob("fetch", task("worker", 1), backoffLimit=0))
+    s.wait_phase("fetch", "Running")
+    s.fail_pod("fetch-worker-0", exit_code=3)
+    status = s.wait_phase("train", "Failed", reason="DependencyFailed")
+    expect_equal(status["message"], "job fetch is Failed, and this job starts only after it has completed (spec.after)", "message")
+    expect_equal([p for p in s.audit.pods_created(s.namespace) if p.startswith("train-")], [], "pods of it")
+    s.apply(queuejob("a", task("worker", 1), after=[{"name": "b"}]))
+    s.apply(queuejob("b", task("worker", 1), after=[{"name": "a"}]))
+    status = s.wait_phase("a", "Pending", reason="Invalid")
+    expect_equal(status["message"], "spec.after is a circle: each of a, b, a waits for the next", "message")
+    if not s.cluster.simulated:  # which evaluates no CEL
+        refused = s.kubectl("patch", "qj", "a", "--type=merge", "-p", '{"spec":{"after":[{"name":"b"},{"name":"c"}]}}', check=False)[1]
+        expect("cannot get more jobs to wait for" in refused, f"no entry can be added: {refused}")
+    s.kubectl("patch", "qj", "b", "--type=merge", "-p", '{"spec":{"after":null}}')
+    s.wait_phase("b", "Running")
+    s.wait_phase("a", "Pending", reason="WaitingForJob")
