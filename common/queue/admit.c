@@ -121,7 +121,7 @@ static bool start(struct q_pass *p, struct q_group *g, struct q_group *with, boo
 
 	if (g->st.standing != KAR_QUEUE_WAITING)
 		return true;
-	fit = why || !q_is_feasible(p, g) ? Q_NO : q_admit(p, g, &s);
+	fit = why ? Q_NO : q_admit_anywhere(p, g, &s);
 	*later |= fit == Q_LATER;
 	*nodes = fit == Q_NO && s.nodes;
 	if (fit != Q_NO)
@@ -260,6 +260,22 @@ static bool fails_by_kind(const struct q_group *g)
 		!q_is_admitted(g);
 }
 
+/* In some flavor that it may use. */
+static bool may_find_victims(struct q_pass *p, struct q_group *g)
+{
+	const uint32_t *list;
+	uint32_t n = q_flavors(p, g, &list), own = g->st.flavor;
+	bool may = !n && q_may_find_victims(p, g);
+
+	for (uint32_t i = 0; i < n && !may; i++) {
+		q_look_in(p, g, list[i]);
+		may = q_may_find_victims(p, g);
+	}
+	if (n)
+		q_look_in(p, g, own);
+	return may;
+}
+
 /* Nothing has changed; or nothing has come free, and there is nobody to take from: what is charged by a quota may be of any queue. */
 static bool is_known_to_fail(struct q_pass *p, struct q_group *g)
 {
@@ -268,30 +284,48 @@ static bool is_known_to_fail(struct q_pass *p, struct q_group *g)
 	if (!fails_by_kind(g) || k->failed_since != p->round.freed)
 		return false;
 	return k->failed_at == p->round.change || !q_may_take(p, g->queue) ||
-		(!k->n_rows && !q_may_find_victims(p, g));
+		(!k->n_rows && !may_find_victims(p, g));
+}
+
+static void note_failure(struct q_pass *p, struct q_group *g)
+{
+	const uint32_t *list;
+	uint32_t n = q_flavors(p, g, &list);
+
+	for (uint32_t i = 0; i < q_max(n, 1); i++) {
+		struct q_kind *k = n && g->kind->in_flavors ? g->kind->in_flavors[list[i]] : g->kind;
+
+		if (!k)
+			continue;
+		k->failed_at = p->round.change;
+		k->failed_since = p->round.freed;
+	}
+}
+
+/* With room that is free, or that of others. */
+static bool let_in(struct q_pass *p, struct q_group *g)
+{
+	const uint32_t *list;
+	struct q_short s;
+
+	if (q_flavors(p, g, &list))
+		return q_try_flavors(p, g);
+	if (!q_is_feasible(p, g) && !q_is_admitted(g))
+		return false;
+	return q_admit(p, g, &s) != Q_NO || (!s.closed && !g->in->takes_nothing && q_take_from_others(p, g));
 }
 
 static bool try_group(struct q_pass *p, struct q_group *g)
 {
-	struct q_short s;
-
 	g->tried_in = p->round.tried;
 	if (g->in->n_unit || g->in->unit_missing)
 		return is_last_of_unit(p, g) && try_unit(p, g);
 	if (is_known_to_fail(p, g))
 		return false;
-	if (q_is_feasible(p, g) || q_is_admitted(g)) {
-		if (q_admit(p, g, &s) != Q_NO)
-			return true;
-		if (!s.closed && !g->in->takes_nothing && q_take_from_others(p, g))
-			return true;
-	}
-	if (provision(p, g))
+	if (let_in(p, g) || provision(p, g))
 		return true;
-	if (fails_by_kind(g)) {
-		g->kind->failed_at = p->round.change;
-		g->kind->failed_since = p->round.freed;
-	}
+	if (fails_by_kind(g))
+		note_failure(p, g);
 	return false;
 }
 
@@ -332,6 +366,8 @@ static void enter(struct q_pass *p, struct q_queue *q)
 {
 	struct q_group *g = next_of(p, q);
 
+	if (g)
+		q_prefer_flavor(p, g);
 	q_race_enter(p, q, g, g ? q_ask_of(p, g).needs : NULL);
 }
 

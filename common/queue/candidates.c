@@ -21,7 +21,7 @@ static bool uses_short(const struct taking *t, const struct q_group *g, uint64_t
 {
 	uint64_t cluster = t->lacks.nodes ? q_asked(t->pass, t->ask.needs) : t->lacks.cluster;
 
-	if (cluster & asked)
+	if (q_with_plain(t->pass, cluster) & asked)
 		return true;
 	for (const struct q_queue *q = t->taker->queue; q->in; q = q->parent) {
 		bool jobs = job && t->lacks.jobs >> q->depth & 1;
@@ -74,7 +74,7 @@ static bool may_take_extra(struct taking *t, struct q_group *y, const struct sou
 
 	if (y == t->taker || !q_extras(y))
 		return false;
-	u = q_class_needs(p, y->in->runs[q_run_of(y, y->st.n_kept - 1)].class);
+	u = q_class_needs(p, q_class_of(p, y, q_run_of(y, y->st.n_kept - 1)));
 	if (from &&
 		(!uses_short(t, y, q_asked(p, u), false) ||
 			(from->ours != from->theirs && !q_over(p, from->theirs, u, t->resources, false))))
@@ -117,13 +117,19 @@ static bool exceeds_a_budget(const struct q_pass *p, const struct q_group *v)
 	return false;
 }
 
+/* Their pods are on nodes of different flavors. */
+static bool in_other_flavor(const struct q_group *taker, const struct q_group *v)
+{
+	return taker->st.flavor && v->st.flavor && taker->st.flavor != v->st.flavor;
+}
+
 /* Not both ways: who was evicted by a group never evicts that one back. */
 static bool is_spared(const struct taking *t, const struct q_group *v)
 {
 	bool elsewhere = t->inside && !(t->in_domains[v->index] & t->domain);
 
-	return v == t->taker || elsewhere || !is_live(v) || v->in->not_evictable ||
-		t->taker->in->evicted_by == v->index || exceeds_a_budget(t->pass, v);
+	return v == t->taker || elsewhere || in_other_flavor(t->taker, v) || !is_live(v) ||
+		v->in->not_evictable || t->taker->in->evicted_by == v->index || exceeds_a_budget(t->pass, v);
 }
 
 static bool may_reclaim(struct taking *t, struct q_group *v, const struct source *from, struct rank *r)
@@ -171,7 +177,7 @@ static bool may_end_hold(struct taking *t, const struct q_group *v, struct rank 
 		v->in->standing != KAR_QUEUE_ADMITTED)
 		return false;
 	*r = (struct rank){ .base = v->in->base, .evictions = v->in->evictions, .young = admitted_at(v) };
-	q_add_list(p, &v->in->hold, hold);
+	q_add_hold(p, v, hold);
 	if (!uses_short(t, v, q_asked(p, hold), false))
 		return false;
 	if (a == b)

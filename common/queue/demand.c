@@ -18,9 +18,11 @@ static uint32_t find_resource(const struct q_input *in, const char *name)
 {
 	uint32_t r = 0;
 
-	while (r < in->n_resources && strcmp(in->names[r], name) != 0)
+	uint32_t n = in->n_plain ? in->n_plain : in->n_resources; /* while they are numbered, all are plain */
+
+	while (r < n && strcmp(in->names[r], name) != 0)
 		r++;
-	return r < in->n_resources ? r : Q_RESOURCES;
+	return r < n ? r : Q_RESOURCES;
 }
 
 uint32_t q_number_resource(struct q_input *in, const char *name)
@@ -31,6 +33,7 @@ uint32_t q_number_resource(struct q_input *in, const char *name)
 		return r;
 	assert(!in->groups); /* vectors are as long as there were resources */
 	in->names[in->n_resources] = name;
+	in->plain_of[in->n_resources] = (uint8_t)in->n_resources;
 	for (size_t i = 0; i < KAR_LEN(in->ranked); i++)
 		in->ranked[i] |= (uint64_t)is_ranked(name, i) << in->n_resources;
 	return in->n_resources++;
@@ -76,6 +79,7 @@ const int64_t *q_class_needs(const struct q_pass *p, kar_class c)
 	}
 	if (!needs->room_only)
 		v[p->in->pods] = q_add(v[p->in->pods], 1);
+	q_add_flavored(p, needs, v);
 	return v;
 }
 
@@ -134,7 +138,7 @@ void q_add_pods(const struct q_pass *p, const struct q_group *g, int32_t from, i
 		at += run->n;
 		if (first >= end)
 			continue;
-		q_add_class(p, run->class, end - first, v);
+		q_add_class(p, q_class_of(p, g, i), end - first, v);
 		if (rows && run->n_charges)
 			q_add_charges(g->kind, run->charges, run->n_charges, end - first, rows);
 	}
@@ -314,7 +318,8 @@ static uint64_t flags_of(const struct kar_queue_group *in)
 		(uint64_t)in->no_node_check << 2 | (uint64_t)in->unverified << 3 |
 		(uint64_t)in->never_preempts << 4 | (uint64_t)in->no_provisioning << 5 |
 		(uint64_t)in->takes_nothing << 6 | (uint64_t)(in->not_returnable != NULL) << 7 |
-		(uint64_t)in->created_bound << 8 | (uint64_t)(in->standing == KAR_QUEUE_RESERVING) << 9;
+		(uint64_t)in->created_bound << 8 | (uint64_t)(in->standing == KAR_QUEUE_RESERVING) << 9 |
+		(uint64_t)in->own_tolerations << 10;
 }
 
 static uint64_t hash_of(const struct q_group *g)
@@ -324,7 +329,7 @@ static uint64_t hash_of(const struct q_group *g)
 	h = mix(mix(h, (uint64_t)g->level), flags_of(g->in));
 	for (uint32_t i = 0; i < g->in->n_runs; i++)
 		h = mix(h, (uint64_t)g->in->runs[i].class << 32 | (uint32_t)g->in->runs[i].n);
-	return h;
+	return g->st.flavor ? mix(h, g->st.flavor) : h;
 }
 
 static bool same_charges(const struct kar_queue_charge *a, const struct kar_queue_charge *b, uint32_t n)
@@ -446,17 +451,21 @@ struct q_kind *q_kind_of(struct q_pass *p, struct q_group *g)
 	struct q_kind **slot = &p->in->kinds[hash & (p->in->kind_slots - 1)], *k;
 
 	for (k = *slot; k; k = k->next) {
-		if (k->hash == hash && are_alike(k->first, g))
+		if (k->hash == hash && k->flavor == g->st.flavor && are_alike(k->first, g))
 			return k;
 	}
 	k = kar_arena_alloc(p->arena, 1, sizeof(*k));
-	*k = (struct q_kind){ .first = g, .next = *slot, .hash = hash, .feasible = -1 };
+	*k = (struct q_kind){ .first = g,
+		.next = *slot,
+		.hash = hash,
+		.flavor = g->st.flavor,
+		.feasible = -1 };
 	*slot = k;
 	k->minimum = q_vector(p);
 	find_rows(p, k, g->in);
 	g->kind = k;
 	q_add_pods(p, g, 0, g->min, k->minimum, k->row_minimum);
-	q_add_list(p, &g->in->hold, k->minimum);
+	q_add_hold(p, g, k->minimum);
 	q_add_charges(k, g->in->hold_charges, g->in->n_hold_charges, 1, k->row_minimum);
 	return k;
 }

@@ -29,7 +29,8 @@ static struct q_group *stand_in(struct q_pass *p, const struct q_group *g)
 		.left = in->min,
 		.desired = in->min,
 		.level = g->level,
-		.wait = g->wait };
+		.wait = g->wait,
+		.st.flavor = g->st.flavor };
 	e->kind = q_kind_of(p, e);
 	return e;
 }

@@ -55,7 +55,7 @@ bool q_may_grow(const struct q_pass *p, const struct q_group *g)
 
 static const int64_t *next_pod(const struct q_pass *p, const struct q_group *g)
 {
-	return q_class_needs(p, g->in->runs[q_run_of(g, g->st.n_kept)].class);
+	return q_class_needs(p, q_class_of(p, g, q_run_of(g, g->st.n_kept)));
 }
 
 static int compare(int64_t a, int64_t b)
@@ -193,7 +193,7 @@ void q_growth_note(struct q_pass *p, struct q_group *g)
 /* Extras of one class fit or fail together, whosesoever they are; but some leave a head its room. */
 static bool place(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct q_state *st)
 {
-	kar_class class = ask->group->in->runs[q_run_of(ask->group, ask->from)].class;
+	kar_class class = q_class_of(p, ask->group, q_run_of(ask->group, ask->from));
 	uint32_t *failed = view == Q_FUT && !ask->group->in->no_node_check ? &p->memo->failed[class] : NULL;
 	bool fits;
 

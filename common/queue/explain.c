@@ -122,7 +122,7 @@ static struct q_why why_not(struct q_pass *p, struct q_group *g, const struct q_
 }
 
 /* Of groups that are alike; the same for all of them. */
-static struct q_why why_kind(struct q_pass *p, struct q_group *g)
+static struct q_why why_here(struct q_pass *p, struct q_group *g)
 {
 	struct q_kind *k = g->kind;
 	const struct q_group *first = g->queue->grows;
@@ -152,6 +152,78 @@ static struct q_why why_kind(struct q_pass *p, struct q_group *g)
 			Q_TEXT(p, "waiting for %s/%s, for which nodes are being added", first->in->ns,
 				first->in->name) };
 	return w;
+}
+
+enum { FLAVORS_NAMED = 4 };
+
+/* No node of the flavor could have it, whoever is there. */
+static bool is_excluded(struct q_pass *p, const struct q_group *g)
+{
+	return !q_fits_empty_nodes(p, g) && !q_is_above_capability(p, g);
+}
+
+/* "no node of flavors h100, a100"; NULL: there are some. */
+static const char *name_empty_flavors(const struct q_pass *p, const uint32_t *list, uint32_t n)
+{
+	const char *names = NULL;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct kar_queue_flavor *f = &p->in->snapshot->flavors[list[i] - 1];
+
+		if (f->alloc.n)
+			return NULL;
+		if (i < FLAVORS_NAMED)
+			names = names ? Q_TEXT(p, "%s, %s", names, f->name) : f->name;
+	}
+	return Q_TEXT(p, "no node of flavor%s %s%s", n > 1 ? "s" : "", names,
+		n > FLAVORS_NAMED ? " ..." : "");
+}
+
+/* One obstacle per flavor, the one first that is overcome most easily. A flavor where it could never be is not named, if there are others. */
+static struct q_why why_by_flavor(struct q_pass *p, struct q_group *g, const uint32_t *list, uint32_t n)
+{
+	struct q_why *all = kar_arena_alloc(p->arena, n, sizeof(*all)), out = { 0 };
+	const char **names = kar_arena_alloc(p->arena, n, sizeof(*names));
+	uint32_t found = 0;
+	bool excluded = true;
+
+	for (uint32_t i = 0; i < n; i++) {
+		q_look_in(p, g, list[i]);
+		excluded &= is_excluded(p, g);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		struct q_why w;
+		uint32_t at = found;
+
+		q_look_in(p, g, list[i]);
+		if (!excluded && is_excluded(p, g))
+			continue;
+		w = why_here(p, g);
+		for (; at > 0 && all[at - 1].reason < w.reason; at--) {
+			all[at] = all[at - 1];
+			names[at] = names[at - 1];
+		}
+		all[at] = w;
+		names[at] = p->in->snapshot->flavors[list[i] - 1].name;
+		found++;
+	}
+	for (uint32_t i = 0; i < found && i < FLAVORS_NAMED; i++)
+		out.text = Q_TEXT(p, "%s%s%s: %s", i ? out.text : "", i ? "; " : "", names[i],
+			all[i].text ? all[i].text : "");
+	out.reason = all[0].reason;
+	q_prefer_flavor(p, g);
+	return out;
+}
+
+static struct q_why why_kind(struct q_pass *p, struct q_group *g)
+{
+	const uint32_t *list;
+	uint32_t n = q_flavors(p, g, &list);
+	const char *none = n ? name_empty_flavors(p, list, n) : NULL;
+
+	if (none)
+		return (struct q_why){ KAR_QR_INFEASIBLE, none };
+	return n ? why_by_flavor(p, g, list, n) : why_here(p, g);
 }
 
 /* Of groups of another namespace nothing is said, not even whether they exist: who asks may not be allowed to read them. */

@@ -9,6 +9,17 @@ static void admit(struct q_pass *p, struct q_group *g, struct q_state *st, bool 
 	q_set(p, g, st);
 }
 
+bool q_admit_now(struct q_pass *p, struct q_group *g, struct q_short *s)
+{
+	const struct q_ask ask = q_ask_of(p, g);
+	struct q_state st = g->st;
+
+	if (!q_rows_fit(p, &ask, Q_NOW, s) || !q_place(p, &ask, Q_NOW, &st))
+		return false;
+	admit(p, g, &st, true);
+	return true;
+}
+
 enum q_fit q_admit(struct q_pass *p, struct q_group *g, struct q_short *s)
 {
 	const struct q_ask ask = q_ask_of(p, g);

@@ -13,6 +13,7 @@
  *   recheck.c     KEEP and SHED                             bounds.c      why an elastic group has no more pods
  *   foreign.c     pods of no queue that leave               foreign_take.c  which of them go for a group
  *   edited.c      whether edited templates are let in      joining.c     members of others beyond the minimum
+ *   flavors.c     accounts by kinds of nodes               choice.c      in which flavor a group is looked for
  *   reserve.c     RESERVE: room comes together for a head   texts.c, estimate.c, results.c   amounts; starts; statuses
  *
  * A function that takes a const struct q_pass only asks, or changes nothing but what it is given beside that.
@@ -21,6 +22,8 @@
 #define KAR_QUEUE_IMPL_H
 
 #include "common/queue/model.h"
+
+enum q_fit { Q_NO, Q_LATER, Q_AT_ONCE };
 
 /* --- tree.c */
 /* Sets up queues and rights; @in is that of @p. */
@@ -78,6 +81,46 @@ struct q_ask q_ask_minimum(struct q_group *g) KAR_NONNULL;
 /* Pods @from .. @to of an admitted group. */
 struct q_ask q_ask_pods(const struct q_pass *p, struct q_group *g, int32_t from, int32_t to) KAR_NONNULL;
 struct q_kind *q_kind_of(struct q_pass *p, struct q_group *g) KAR_NONNULL KAR_RETNN; /* .level is known */
+
+/* --- flavors.c */
+/* Numbers what queues name by flavors, when all plain resources have a number. */
+void q_number_flavors(struct q_input *in, struct q_pass *p) KAR_NONNULL;
+/* What of the flavors is not in use by groups of the pass, when all groups are set up. */
+void q_count_flavors(struct q_input *in, const struct q_pass *p) KAR_NONNULL;
+/* Reads the rights of a queue by flavor. */
+void q_read_flavor_rights(const struct q_pass *p, struct q_queue *q) KAR_NONNULL;
+/* The needs of the class on nodes of the flavor alone; with 0 its own. */
+kar_class q_class_in(const struct q_pass *p, kar_class c, uint32_t flavor) KAR_NONNULL;
+/* Adds to @v, what the class of @needs asks for, the same by its flavor. */
+void q_add_flavored(const struct q_pass *p, const struct kar_pod_needs *needs, int64_t *v) KAR_NONNULL;
+/* The class of a run, in the flavor of the state of the group. */
+kar_class q_class_of(const struct q_pass *p, const struct q_group *g, uint32_t run) KAR_NONNULL;
+uint32_t q_flavor_of_node(const struct q_pass *p, const char *node) __attribute__((nonnull(1)));
+/* @n pods of @c on a node (NULL: nowhere) are charged to the flavor of that. */
+void q_add_class_on(const struct q_pass *p, kar_class c, const char *node, int64_t n, int64_t *v)
+	__attribute__((nonnull(1, 5)));
+/* Of @v, what the first @n pods ask for: those that have a node are charged to its flavor. */
+void q_charge_nodes(const struct q_pass *p, const struct q_group *g, int32_t n, int64_t *v) KAR_NONNULL;
+/* With the plain ones of those that are of a flavor: groups that may be anywhere may be there, too. */
+uint64_t q_with_plain(const struct q_pass *p, uint64_t resources) KAR_NONNULL;
+/* Adds its room for members to come. */
+void q_add_hold(const struct q_pass *p, const struct q_group *g, int64_t *v) KAR_NONNULL;
+/* The kind of the group in the flavor of its state. */
+void q_set_kind(struct q_pass *p, struct q_group *g) KAR_NONNULL;
+
+/* --- choice.c */
+/* The flavors that the group may have, in the order of its queue; 0: it has no choice, and they need not be looked at. */
+uint32_t q_flavors(struct q_pass *p, const struct q_group *g, const uint32_t **out) KAR_NONNULL;
+/* The group, which waits, is looked at in the flavor. */
+void q_look_in(struct q_pass *p, struct q_group *g, uint32_t flavor) KAR_NONNULL;
+/* The first flavor where it has a right to its minimum, else the first where it could be at all, is looked at. */
+void q_prefer_flavor(struct q_pass *p, struct q_group *g) KAR_NONNULL;
+/* As q_admit(), in any flavor: first where room is free now. */
+enum q_fit q_admit_anywhere(struct q_pass *p, struct q_group *g, struct q_short *s) KAR_NONNULL;
+/* The same of a claim: its own flavor goes first. */
+enum q_fit q_admit_claim(struct q_pass *p, struct q_group *g, struct q_short *s) KAR_NONNULL;
+/* Free room or that of others, in the order of its queue's policy. */
+bool q_try_flavors(struct q_pass *p, struct q_group *g) KAR_NONNULL;
 
 /* --- setup.c */
 /* Fills in @in, which is that of @p and const from then on, and the plan as the snapshot has it. */
@@ -251,9 +294,10 @@ struct q_group *q_last_by_shares(const struct q_pass *p, const struct q_queue *b
 int q_compare_shares(const struct q_group *a, const struct q_group *b) KAR_NONNULL;
 
 /* --- fit.c */
-enum q_fit { Q_NO, Q_LATER, Q_AT_ONCE };
 /* (a): the minimum, or what a raised one lacks. Then it is taken. Else *@s says what is short. */
 enum q_fit q_admit(struct q_pass *p, struct q_group *g, struct q_short *s) KAR_NONNULL;
+/* Only if it can start at once. */
+bool q_admit_now(struct q_pass *p, struct q_group *g, struct q_short *s) KAR_NONNULL;
 
 /* --- preempt.c */
 /* Can a way but the free room do anything for groups of this queue? Then a failure is remembered until the next change only. */

@@ -49,7 +49,9 @@ struct q_queue {
 	bool grows_below; /* somebody below may grow (rebalance.c) */
 	bool dirty;       /* its sums have changed since it entered the race */
 	int64_t *right, *guarantee,
-		*capability;   /* per resource; .right: Q_UNNAMED if the queue names it not */
+		*capability; /* per resource; .right: Q_UNNAMED if the queue names it not */
+	int64_t *
+		floor; /* .right; of a resource that it names only by flavors, the sum of these (Q_UNNAMED: none) */
 	int64_t *due;          /* per resource: what it is entitled to */
 	int64_t *lent;         /* per resource: .due where a sibling has a right, else Q_NO_LIMIT */
 	struct q_sum *sum;     /* per resource */
@@ -59,9 +61,11 @@ struct q_queue {
 	int64_t *most;         /* tree over the children: the largest .share of those with .extras, else -1 */
 	struct q_group **here; /* groups of its own that are, or were in this pass, admitted or reserving */
 	uint32_t n_here;
-	int32_t live;                /* groups below that are admitted or reserving */
-	uint32_t n_over;             /* children of which that is true */
-	int32_t n_unnamed;           /* live groups below that ask nothing of what .right names */
+	int32_t live;      /* groups below that are admitted or reserving */
+	uint32_t n_over;   /* children of which that is true */
+	int32_t n_unnamed; /* live groups below that ask nothing of what .right names */
+	uint32_t *flavors; /* that its groups may use (flavors.c); NULL: not asked yet */
+	uint32_t n_flavors;
 	struct q_group **line;       /* groups that ask for it and have not finished, in line order */
 	uint32_t n_line, next;       /* .next: the first that was not tried yet */
 	const struct q_group *takes; /* the first that may take from others at some time; NULL: none */
@@ -88,8 +92,11 @@ struct q_kind {
 	const struct q_group *first; /* one of them */
 	struct q_kind *next;         /* with the same hash */
 	uint64_t hash;
-	int64_t *minimum;     /* vector of the minimum and the hold */
-	uint32_t *rows;       /* quota rows that its pods are charged with */
+	uint32_t flavor; /* as in struct q_state */
+	struct q_kind **
+		in_flavors; /* by flavor: the same groups there; NULL: there are no flavors, or not asked yet */
+	int64_t *minimum;   /* vector of the minimum and the hold */
+	uint32_t *rows;     /* quota rows that its pods are charged with */
 	int64_t *row_minimum; /* per row: by the minimum */
 	uint32_t n_rows;
 	int8_t feasible;                  /* -1: not asked yet */
@@ -115,7 +122,8 @@ struct q_spot {
 /* What the pass may change of a group. */
 struct q_state {
 	enum kar_queue_standing standing;
-	int32_t n_kept; /* d: pods that it is to have, the first of its order */
+	uint32_t flavor; /* of its pods, 0: any; of one that waits: the one that is looked at (flavors.c) */
+	int32_t n_kept;  /* d: pods that it is to have, the first of its order */
 	struct q_spot
 		*spots; /* of the first .n_kept pods, if it is admitted; of the minimum, if it reserves */
 	uint32_t n_spots;
@@ -239,6 +247,12 @@ struct q_input {
 	const struct kar_queue_snapshot *snapshot;
 	kar_time now;
 	uint32_t n_resources, pods; /* .pods: the number of `pods` */
+	uint32_t
+		n_plain; /* the resources behind these are of one flavor each: .names are those of the plain ones */
+	uint32_t n_flavors;
+	uint8_t plain_of[Q_RESOURCES], flavor_of[Q_RESOURCES]; /* .flavor_of: 0 for plain ones */
+	uint8_t (*by_flavor)
+		[Q_RESOURCES]; /* per flavor and plain resource: its number there; Q_RESOURCES: no queue names it */
 	uint32_t n_line;
 	bool has_guarantees, has_rights;
 	const char *names[Q_RESOURCES];
@@ -301,6 +315,7 @@ struct q_round {
 	uint32_t change, freed, changes;
 	uint32_t step;
 	uint32_t tried;            /* the number of this round of GANGS: what was tried before is forgotten */
+	bool by_right;             /* nobody is evicted for a priority, nor are pods of no queue */
 	bool trial;                /* q_would_let_in() runs: nothing is found out about units */
 	bool ignore_time;          /* a dry run: nothing is frozen or protected */
 	bool ignore_budgets;       /* likewise: pods of no queue go whatever keeps them */
@@ -312,7 +327,10 @@ struct q_round {
 struct q_memo {
 	const int64_t **class_needs; /* by class; NULL: not asked yet */
 	uint32_t *failed;            /* by class: .change when an extra of it had no node; 0: never */
-	kar_class *made;             /* classes to give back at the end */
+	kar_class **
+		in_flavors; /* by class, then twice by flavor: what it needs there without, and with its tolerations; 0: not asked yet */
+	uint32_t n_in_flavors;
+	kar_class *made; /* classes to give back at the end */
 	uint32_t n_class_needs, n_made;
 	uint32_t n_listed;       /* groups whose nodes were listed for a text though the sums are short */
 	uint32_t n_kept_asked;   /* groups for which it was looked who of no queue stays, for a text */

@@ -42,7 +42,19 @@ bool q_binds(const struct q_pass *p, const struct q_group *head, const struct q_
 struct wish {
 	struct kar_gang gang;
 	struct kar_role roles[16];
+	const struct q_group *group;
 };
+
+/* Which all its nodes have. */
+static struct kar_sched_label flavor_label(const struct q_pass *p, const struct q_group *g)
+{
+	struct kar_sched_label any = { 0 };
+
+	if (g->st.flavor)
+		any = (struct kar_sched_label){ KAR_QUEUE_FLAVOR_LABEL,
+			p->in->snapshot->flavors[g->st.flavor - 1].name };
+	return any;
+}
 
 /* A role for each run, with as many pods as are asked for of it. */
 static void make_wish(const struct q_pass *p, const struct q_ask *ask, struct wish *w)
@@ -54,12 +66,13 @@ static void make_wish(const struct q_pass *p, const struct q_ask *ask, struct wi
 	int32_t at = 0;
 
 	w->gang = (struct kar_gang){ .roles = roles };
+	w->group = ask->group;
 	for (uint32_t i = 0; i < in->n_runs; i++) {
 		int32_t first = ask->from > at ? ask->from : at;
 		int32_t end = ask->to < at + in->runs[i].n ? ask->to : at + in->runs[i].n;
 
 		at += in->runs[i].n;
-		roles[w->gang.n_roles++] = (struct kar_role){ .class = in->runs[i].class,
+		roles[w->gang.n_roles++] = (struct kar_role){ .class = q_class_of(p, ask->group, i),
 			.need = end > first ? end - first : 0 };
 		if (ask->job)
 			roles[i].later = in->runs[i].n - roles[i].need;
@@ -67,6 +80,7 @@ static void make_wish(const struct q_pass *p, const struct q_ask *ask, struct wi
 	if (ask->job) {
 		w->gang.hold = in->hold.items;
 		w->gang.n_hold = in->hold.n;
+		w->gang.hold_on = flavor_label(p, ask->group);
 		w->gang.topology = in->topology;
 		w->gang.topology.inside = ask->inside;
 	}
@@ -101,10 +115,30 @@ static void push_nowhere(struct q_pass *p, const struct q_ask *ask, struct q_sta
 	}
 }
 
+/* In one flavor: what is taken is of the classes that its pods have anywhere, as that is what is given back. */
+static bool place_in_flavor(struct q_pass *p, const struct wish *w, struct kar_arena *a,
+	struct kar_placement *out)
+{
+	struct kar_sched *s = p->in->snapshot->sched;
+	size_t mark = kar_sched_mark(s);
+	bool fits = kar_sched_place(s, &w->gang, a, out);
+
+	kar_sched_undo(s, mark);
+	for (uint32_t i = 0; i < out->n_places && fits; i++)
+		kar_sched_take(s, out->places[i].node, w->group->in->runs[out->places[i].role].class,
+			out->places[i].n);
+	for (uint32_t i = 0; i < out->n_held && fits; i++)
+		kar_sched_take(s, out->held[i].node, out->held[i].class, 1);
+	return fits;
+}
+
 static bool place(struct q_pass *p, const struct wish *w, struct kar_placement *out)
 {
-	return kar_sched_place(p->in->snapshot->sched, &w->gang,
-		p->round.scratch ? p->round.scratch : p->arena, out);
+	struct kar_arena *a = p->round.scratch ? p->round.scratch : p->arena;
+
+	if (w->group->st.flavor)
+		return place_in_flavor(p, w, a, out);
+	return kar_sched_place(p->in->snapshot->sched, &w->gang, a, out);
 }
 
 /* Likewise in the view `now`. */
@@ -146,7 +180,7 @@ static const kar_class *fill_last(struct q_pass *p, const struct kar_queue_group
 	for (uint32_t i = 0; i < in->n_last; i++) {
 		int64_t *free = q_vector(p);
 
-		for (uint32_t r = 0; r < p->in->n_resources; r++)
+		for (uint32_t r = 0; r < p->in->n_plain; r++)
 			free[r] = kar_sched_node_free(p->in->snapshot->sched, in->last[i], p->in->names[r]);
 		filled[i] = q_room_class(p, free);
 		if (filled[i])
@@ -386,13 +420,15 @@ static int32_t count_unplaced(const struct q_state *st)
 }
 
 /* Roles for its pods without a place: the minimum is needed, the rest wanted. @soft: all are wanted. */
-static void wish_for_rest(const struct q_group *g, struct wish *w, struct kar_role *roles, bool soft)
+static void wish_for_rest(const struct q_pass *p, const struct q_group *g, struct wish *w,
+	struct kar_role *roles, bool soft)
 {
 	int32_t at = 0;
 
 	w->gang = (struct kar_gang){ .roles = roles, .n_roles = g->in->n_runs };
+	w->group = g;
 	for (uint32_t i = 0; i < g->in->n_runs; i++)
-		roles[i] = (struct kar_role){ .class = g->in->runs[i].class };
+		roles[i] = (struct kar_role){ .class = q_class_of(p, g, i) };
 	for (uint32_t i = 0; i < g->st.n_spots; i++) {
 		const struct q_spot *s = &g->st.spots[i];
 		int32_t need = (int32_t)kar_clamp(g->min - at, 0, s->n);
@@ -439,7 +475,9 @@ static void fill_in(struct q_pass *p, struct q_group *g, const struct kar_placem
 
 static void hold_for_members(struct q_pass *p, struct q_group *g)
 {
-	struct kar_gang gang = { .hold = g->in->hold.items, .n_hold = g->in->hold.n };
+	struct kar_gang gang = { .hold = g->in->hold.items,
+		.n_hold = g->in->hold.n,
+		.hold_on = flavor_label(p, g) };
 	struct kar_placement out;
 
 	if (!gang.n_hold || !kar_sched_place(p->in->snapshot->sched, &gang, p->arena, &out) || !out.n_held)
@@ -487,11 +525,11 @@ static void place_rest(struct q_pass *p, struct q_group *g)
 		return;
 	}
 	roles = kar_arena_alloc(p->arena, g->in->n_runs + 1, sizeof(*roles));
-	wish_for_rest(g, &w, roles, false);
+	wish_for_rest(p, g, &w, roles, false);
 	whole = place_rest_elsewhere(p, g, &w, &out) || place_rest_of(p, g, &w, &out);
 	if (!whole) {
-		wish_for_rest(g, &w, roles, true);
-		kar_sched_place(p->in->snapshot->sched, &w.gang, p->arena, &out);
+		wish_for_rest(p, g, &w, roles, true);
+		place(p, &w, &out);
 	}
 	fill_in(p, g, &out, whole);
 	if (count_unplaced(&g->st)) {
@@ -518,8 +556,8 @@ void q_place_stranded(struct q_pass *p)
 		if (!q_is_admitted(g) || !count_unplaced(&g->st))
 			continue;
 		roles = kar_arena_alloc(p->arena, g->in->n_runs + 1, sizeof(*roles));
-		wish_for_rest(g, &w, roles, false);
-		if (!kar_sched_place(p->in->snapshot->sched, &w.gang, p->arena, &out))
+		wish_for_rest(p, g, &w, roles, false);
+		if (!place(p, &w, &out))
 			continue;
 		fill_in(p, g, &out, false);
 		st = g->st;

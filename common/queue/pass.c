@@ -70,6 +70,7 @@ static void put_decision(struct q_pass *p, struct q_group *g, struct kar_queue_d
 
 	*d = (struct kar_queue_decision){ .standing = g->st.standing,
 		.desired = g->st.n_kept,
+		.flavor = g->st.standing != KAR_QUEUE_WAITING ? g->st.flavor : 0,
 		.scaled = was && is && g->in->elastic && g->st.n_kept != g->desired && g->desired >= g->min &&
 			!(g->in->resized && g->st.n_kept > g->desired),
 		.evicted_for = KAR_QUEUE_NONE,

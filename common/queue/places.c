@@ -100,7 +100,7 @@ kar_class q_room_class(struct q_pass *p, const int64_t *v)
 	struct kar_pod_needs needs = { .amounts = list, .room_only = true };
 	kar_class c;
 
-	for (uint32_t r = 0; r < p->in->n_resources; r++) {
+	for (uint32_t r = 0; r < p->in->n_plain; r++) {
 		if (v[r] > 0)
 			list[needs.n_amounts++] = (struct kar_sched_amount){ p->in->names[r], v[r] };
 	}

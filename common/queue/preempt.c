@@ -34,6 +34,7 @@ bool q_taker_fits(struct taking *t)
 	t->resources = t->lacks.cluster;
 	for (int i = 0; i < Q_PATH; i++)
 		t->resources |= t->lacks.capability[i];
+	t->resources = q_with_plain(p, t->resources);
 	if (!t->resources)
 		t->resources = q_asked(p, t->ask.needs);
 	return all;
@@ -152,7 +153,7 @@ static bool take_groups(struct taking *t)
 		uint32_t n = t->n_victims;
 		bool enough = false;
 
-		if (ways[i][0] == Q_PREEMPT && !may_evict_in_queue(t->taker))
+		if (ways[i][0] == Q_PREEMPT && (t->pass->round.by_right || !may_evict_in_queue(t->taker)))
 			break;
 		mark = q_mark(t->pass);
 		for (const enum q_way *way = ways[i]; *way && !enough; way++)
@@ -293,7 +294,7 @@ static bool choose(struct taking *t)
 	t->inside = NULL;
 	if (take_groups(t))
 		return true;
-	return q_may_find(t, Q_TAKE_FOREIGN) && q_take_foreign(t);
+	return !t->pass->round.by_right && q_may_find(t, Q_TAKE_FOREIGN) && q_take_foreign(t);
 }
 
 bool q_may_take(const struct q_pass *p, const struct q_queue *leaf)

@@ -16,7 +16,10 @@
 
 #define KAR_QUEUE_NONE UINT32_MAX
 enum {
-	KAR_QUEUE_LEVELS = 4,      /* of queues, below the cluster */
+	KAR_QUEUE_LEVELS = 4, /* of queues, below the cluster */
+	KAR_QUEUE_FLAVORS_MAX =
+		64, /* that queues name, all together, and resources of flavors that they have rights or limits of: */
+	KAR_QUEUE_FLAVORED_MAX = 40,
 	KAR_QUEUE_POSITIONS = 100, /* waiting groups of a leaf that get a position and a text with numbers */
 	KAR_QUEUE_LIMIT_TEXTS =
 		100, /* elastic groups of a pass for which a text with numbers says why they have no more pods */
@@ -84,6 +87,25 @@ struct kar_queue_amounts {
 	uint32_t n;
 };
 
+/*
+ * A kind of nodes that rights are about. A node is of at most one flavor: its offer in the engine has the label KAR_QUEUE_FLAVOR_LABEL
+ * with that name, which no node can have by itself.
+ */
+#define KAR_QUEUE_FLAVOR_LABEL ":flavor"
+struct kar_queue_flavor {
+	const char *name;
+	const struct kar_toleration *tolerations; /* that pods get which are placed there */
+	uint32_t n_tolerations;
+	struct kar_queue_amounts alloc; /* of its usable nodes, with "pods" */
+	struct kar_queue_amounts taken; /* of that: by all bound pods */
+};
+
+/* What a queue has of a flavor, and what it may use there at most. */
+struct kar_queue_flavor_right {
+	uint32_t flavor; /* in the snapshot */
+	struct kar_queue_amounts deserved, capability;
+};
+
 /* Queues by their objects. Quantities are rounded down. */
 struct kar_queue_in {
 	const char *name;
@@ -96,13 +118,17 @@ struct kar_queue_in {
 		problem; /* why the object cannot be used at all (unreadable, a selector without sense); NULL: it can */
 	int32_t weight; /* 1 or more; 0 counts as 1 */
 	struct kar_queue_amounts deserved, guarantee, capability;
-	int32_t max_jobs;     /* 0: no limit */
-	bool not_reclaimable; /* reclaimable: false */
-	bool strict;          /* StrictFIFO */
-	bool preempts;        /* preemptionPolicy LowerPriority */
-	bool provisions;      /* provisioning Pods */
-	int32_t completed;    /* finished groups that ask for it, which are not in the snapshot */
-	int32_t n_run_times;  /* completed jobs whose run time is known, and its median, for estimates */
+	const struct kar_queue_flavor_right
+		*flavors; /* that its groups may use, in the order in which it likes them; none: all nodes */
+	uint32_t n_flavors;
+	bool flavors_in_order; /* all ways are tried in the first flavor before the next */
+	int32_t max_jobs;      /* 0: no limit */
+	bool not_reclaimable;  /* reclaimable: false */
+	bool strict;           /* StrictFIFO */
+	bool preempts;         /* preemptionPolicy LowerPriority */
+	bool provisions;       /* provisioning Pods */
+	int32_t completed;     /* finished groups that ask for it, which are not in the snapshot */
+	int32_t n_run_times;   /* completed jobs whose run time is known, and its median, for estimates */
 	int64_t median_seconds;
 	uint32_t reserved_for; /* group of status.reservation; KAR_QUEUE_NONE: none, or it has gone */
 	kar_time reserved_since;
@@ -180,6 +206,7 @@ struct kar_queue_group {
 		also_in; /* another queue whose admission it still has: it counts there for maxJobs; KAR_QUEUE_NONE: none */
 	const char *queue_name; /* that it asks for, also if there is none */
 	enum kar_queue_standing standing;
+	uint32_t flavor; /* of who is admitted or reserves: 1 + the flavor that it has; 0: none */
 	enum kar_queue_reason ineligible; /* KAR_QR_ADMITTED: it is eligible */
 	const char *why;                  /* text of that */
 	int32_t base;                     /* resolved priority, at most the maxPriority of the queue */
@@ -202,6 +229,7 @@ struct kar_queue_group {
 	const struct kar_queue_run
 		*unbound; /* of admitted groups: pods that exist, have left our gate and have no node yet */
 	bool hold_yields; /* of an admitted group: .hold ends before anybody is evicted for whom its pods would go too */
+	bool own_tolerations; /* its pods exist: on nodes of a flavor they get no tolerations that they have not */
 	bool elastic; /* the pass scales it between m and left; false: its members come from elsewhere, or all are its minimum */
 	/*
 	 * Members beyond .desired wait at our gate, and the pass lets them in one by one, as far as the limits of its queues, and who waits in them,
@@ -329,7 +357,8 @@ struct kar_queue_snapshot {
 	const char *const *budget_names; /* "ns/b"; NULL: no pod of .preemptible has one */
 	uint32_t n_budgets;
 	const struct kar_queue_preemptible *preemptible;
-	uint32_t n_preemptible;
+	const struct kar_queue_flavor *flavors; /* those that queues name, by name */
+	uint32_t n_preemptible, n_flavors;
 	struct kar_queue_amounts alloc;   /* of usable nodes, with "pods" */
 	struct kar_queue_amounts foreign; /* F: of pods that no group of the snapshot owns */
 	const struct kar_queue_expected *
@@ -373,6 +402,7 @@ struct kar_queue_decision {
 	enum kar_queue_standing standing;
 	enum kar_queue_reason reason; /* KAR_QR_ADMITTED: .standing is ADMITTED */
 	int32_t desired;              /* d; 0 unless it is admitted */
+	uint32_t flavor;              /* as in the snapshot; 0: none, or it waits */
 	bool scaled;                  /* lastScaleTime = now: SHED, b, EXTRAS or REBALANCE has changed d */
 	/*
 	 * Of a group that this pass admits: a place for each pod of its minimum. Of one that .replaces: places for pods that had none, those
@@ -427,6 +457,12 @@ struct kar_queue_counts {
 	int32_t live;                                          /* admitted or reserving */
 };
 
+/* .allocated and .entitled of one flavor: of resources for which some queue names it. */
+struct kar_queue_flavor_use {
+	const char *name;
+	struct kar_queue_amounts allocated, entitled;
+};
+
 struct kar_queue_status_out {
 	enum kar_queue_validity validity;
 	uint32_t parent; /* in force; KAR_QUEUE_NONE: top, or (.validity) never valid */
@@ -437,6 +473,8 @@ struct kar_queue_status_out {
 	struct kar_queue_counts counts;
 	struct kar_queue_amounts allocated,
 		entitled; /* by names of resources, without what is 0 or not limited; of live pods of the subtree as they are stored */
+	const struct kar_queue_flavor_use *flavors; /* those that its rights name, or that it uses, by name */
+	uint32_t n_flavors;
 	const char *over; /* what of these exceeds its capability: "cpu 12 of 8 (4 over)"; NULL: nothing */
 	int64_t share;    /* in thousandths */
 	uint32_t head;    /* first waiting group of a leaf; KAR_QUEUE_NONE: none */

@@ -44,7 +44,7 @@ static bool is_less(const struct shares *a, const struct shares *b)
 /* May @y give up one for @z, by what they had before? */
 static bool is_fair(const struct q_pass *p, struct q_group *y, struct q_group *z)
 {
-	const int64_t *u = q_class_needs(p, y->in->runs[q_run_of(y, y->st.n_kept - 1)].class);
+	const int64_t *u = q_class_needs(p, q_class_of(p, y, q_run_of(y, y->st.n_kept - 1)));
 	struct q_queue *a, *b;
 
 	return y->queue == z->queue ||
@@ -68,7 +68,7 @@ static void find_least_asks(struct q_pass *p)
 		const struct q_group *g = p->plan.live[i];
 
 		for (uint32_t k = 0; k < g->in->n_runs && g->in->elastic; k++) {
-			const int64_t *v = q_class_needs(p, g->in->runs[k].class);
+			const int64_t *v = q_class_needs(p, q_class_of(p, g, k));
 
 			for (struct q_queue *q = g->queue; q; q = q->parent) {
 				bool first = !q->asks_least;
@@ -148,7 +148,7 @@ static bool may_fall(const struct q_pass *p, const struct q_queue *q, const int6
  */
 static bool may_get_better(const struct q_pass *p, const struct q_group *y)
 {
-	const int64_t *u = q_class_needs(p, y->in->runs[q_run_of(y, y->st.n_kept - 1)].class);
+	const int64_t *u = q_class_needs(p, q_class_of(p, y, q_run_of(y, y->st.n_kept - 1)));
 	const struct q_queue *leaf = y->queue;
 	int32_t others = leaf->fewest[leaf->fewest_of == y];
 	bool over = true;

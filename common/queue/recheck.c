@@ -62,11 +62,11 @@ static enum q_fit admit_beside_heads(struct q_pass *p, struct q_group *g)
 	struct q_short s;
 	enum q_fit fit;
 
-	fit = q_admit(p, g, &s);
+	fit = q_admit_claim(p, g, &s);
 	if (fit != Q_NO || !has_head(p))
 		return fit;
 	q_forget_heads(p);
-	fit = q_admit(p, g, &s);
+	fit = q_admit_claim(p, g, &s);
 	q_reserve(p);
 	return fit;
 }
@@ -186,7 +186,7 @@ struct q_group *q_last_by_shares(const struct q_pass *p, const struct q_queue *b
 
 		if (!q_extras(g) || !q_is_below(g->queue, below))
 			continue;
-		u = q_class_needs(p, g->in->runs[q_run_of(g, g->st.n_kept - 1)].class);
+		u = q_class_needs(p, q_class_of(p, g, q_run_of(g, g->st.n_kept - 1)));
 		if ((q_asked(p, u) & resources) && (!last || q_compare_shares(g, last) > 0))
 			last = g;
 	}

@@ -39,7 +39,7 @@ static struct kar_queue_amounts list(struct q_pass *p, const int64_t *v, bool ze
 	struct kar_sched_amount *items = kar_arena_alloc(p->arena, p->in->n_resources + 1, sizeof(*items));
 	struct kar_queue_amounts out = { items, 0 };
 
-	for (uint32_t r = 0; r < p->in->n_resources; r++) {
+	for (uint32_t r = 0; r < p->in->n_plain; r++) {
 		if (v[r] > 0 || (zeroes && p->in->alloc[r] > 0))
 			items[out.n++] = (struct kar_sched_amount){ p->in->names[r], v[r] };
 	}
@@ -77,7 +77,8 @@ static void add_live(struct q_pass *p, const struct q_group *g, int64_t *to)
 	for (uint32_t r = 0; r < p->in->n_resources && g->pods; r++)
 		to[r] = q_add(to[r], g->pods[r]);
 	for (uint32_t i = 0; i < g->in->n_unbound; i++)
-		q_add_class(p, g->in->unbound[i].class, g->in->unbound[i].n, to);
+		q_add_class(p, q_class_in(p, g->in->unbound[i].class, g->in->flavor), g->in->unbound[i].n,
+			to);
 }
 
 /* By queue. */
@@ -106,12 +107,44 @@ static const char *describe_over(struct q_pass *p, const struct q_queue *q, cons
 
 		if (used[r] <= q->capability[r])
 			continue;
-		text = Q_TEXT(p, "%s%s%s %s of %s (%s over)", text ? text : "", text ? ", " : "", name,
-			q_text_amount(p, name, used[r], true),
+		text = Q_TEXT(p, "%s%s%s%s%s %s of %s (%s over)", text ? text : "", text ? ", " : "",
+			p->in->flavor_of[r] ? p->in->snapshot->flavors[p->in->flavor_of[r] - 1].name : "",
+			p->in->flavor_of[r] ? ": " : "", name, q_text_amount(p, name, used[r], true),
 			q_text_amount(p, name, q->capability[r], false),
 			q_text_amount(p, name, used[r] - q->capability[r], true));
 	}
 	return text;
+}
+
+/* What of @v is of the flavor; @of: only where the queue has a right or a limit. */
+static struct kar_queue_amounts list_flavor(struct q_pass *p, uint32_t flavor, const int64_t *v,
+	const struct q_queue *of)
+{
+	struct kar_sched_amount *items = kar_arena_alloc(p->arena, p->in->n_resources + 1, sizeof(*items));
+	struct kar_queue_amounts out = { items, 0 };
+
+	for (uint32_t r = p->in->n_plain; r < p->in->n_resources; r++) {
+		if (p->in->flavor_of[r] == flavor &&
+			(of ? of->right[r] != Q_UNNAMED || of->capability[r] != Q_NO_LIMIT : v[r] > 0))
+			items[out.n++] = (struct kar_sched_amount){ p->in->names[r], v[r] };
+	}
+	return out;
+}
+
+static void put_flavors(struct q_pass *p, const struct q_queue *q, const int64_t *live,
+	struct kar_queue_status_out *o)
+{
+	struct kar_queue_flavor_use *all = kar_arena_alloc(p->arena, p->in->n_flavors + 1, sizeof(*all));
+
+	for (uint32_t f = 1; f <= p->in->n_flavors && q->in_force; f++) {
+		struct kar_queue_flavor_use u = { .name = p->in->snapshot->flavors[f - 1].name,
+			.allocated = list_flavor(p, f, live, NULL),
+			.entitled = list_flavor(p, f, q->due, q) };
+
+		if (u.allocated.n || u.entitled.n)
+			all[o->n_flavors++] = u;
+	}
+	o->flavors = all;
 }
 
 void q_queue_results(struct q_pass *p, struct kar_queue_result *out)
@@ -133,6 +166,7 @@ void q_queue_results(struct q_pass *p, struct kar_queue_result *out)
 		o->closing = o->closed && q->live > 0;
 		o->entitled = q->in_force ? list(p, q->due, true) : (struct kar_queue_amounts){ 0 };
 		o->allocated = list(p, live[i], false);
+		put_flavors(p, q, live[i], o);
 		o->over = describe_over(p, q, live[i]);
 		for (uint32_t k = 0; k < q->n_line && o->head == KAR_QUEUE_NONE; k++) {
 			if (out->groups[q->line[k]->index].position == 1)

@@ -74,10 +74,11 @@ static bool has_pods(const struct kar_queue_group *in)
 	return any;
 }
 
-static void count_away(const struct q_pass *p, struct q_group *g, kar_class class, int32_t n)
+static void count_away(const struct q_pass *p, struct q_group *g, kar_class class, const char *node,
+	int32_t n)
 {
 	g->away = g->away ? g->away : q_vector(p);
-	q_add_class(p, class, n, g->away);
+	q_add_class_on(p, class, node, n, g->away);
 }
 
 static void count_pods(const struct q_pass *p, struct q_group *g)
@@ -92,20 +93,20 @@ static void count_pods(const struct q_pass *p, struct q_group *g)
 		for (uint32_t k = 0; k < run->n_seats; k++) {
 			if (!run->seats[k].bound)
 				continue;
-			q_add_class(p, run->class, run->seats[k].n, g->pods);
+			q_add_class_on(p, run->class, run->seats[k].node, run->seats[k].n, g->pods);
 			q_add_charges(g->kind, run->charges, run->n_charges, run->seats[k].n, g->row_pods);
 			if (q_is_away(p, &run->seats[k]))
-				count_away(p, g, run->class, run->seats[k].n);
+				count_away(p, g, run->class, run->seats[k].node, run->seats[k].n);
 		}
 	}
 	for (uint32_t i = 0; i < g->in->n_leaving; i++) {
 		const struct kar_queue_leaving *l = &g->in->leaving[i];
 
-		q_add_class(p, l->class, l->n, g->pods);
+		q_add_class_on(p, l->class, l->node, l->n, g->pods);
 		q_add_charges(g->kind, l->charges, l->n_charges, l->n, g->row_pods);
 		if (l->node && !p->in->snapshot->no_nodes &&
 			!kar_sched_node_usable(p->in->snapshot->sched, l->node))
-			count_away(p, g, l->class, l->n);
+			count_away(p, g, l->class, l->node, l->n);
 	}
 }
 
@@ -119,6 +120,7 @@ static void set_up(struct q_pass *p, struct q_group *g)
 	g->left = count(in);
 	g->min = (int32_t)kar_clamp(in->min, g->left > 0, g->left);
 	g->desired = in->desired < g->left ? in->desired : g->left;
+	g->st.flavor = in->standing != KAR_QUEUE_WAITING ? in->flavor : 0;
 	find_level(p, g);
 	g->kind = q_kind_of(p, g);
 	count_pods(p, g);
@@ -216,6 +218,10 @@ static void number_rest(struct q_input *in, struct q_pass *p)
 		number_resources(in, p, &q->deserved);
 		number_resources(in, p, &q->guarantee);
 		number_resources(in, p, &q->capability);
+		for (uint32_t k = 0; k < q->n_flavors; k++) {
+			number_resources(in, p, &q->flavors[k].deserved);
+			number_resources(in, p, &q->flavors[k].capability);
+		}
 	}
 	for (uint32_t i = 0; i < p->in->snapshot->n_preemptible; i++)
 		number_class(in, p, p->in->snapshot->preemptible[i].class);
@@ -242,6 +248,7 @@ void q_setup(struct q_input *in, struct q_pass *p)
 
 	read_cluster(in, p);
 	number_rest(in, p);
+	q_number_flavors(in, p);
 	q_tree(in, p);
 	in->rows = kar_arena_alloc(p->arena, p->in->snapshot->n_rows + 1, sizeof(*in->rows));
 	p->plan.budgets = kar_arena_alloc(p->arena, p->in->snapshot->n_budgets + 1, sizeof(*p->plan.budgets));
@@ -262,5 +269,6 @@ void q_setup(struct q_input *in, struct q_pass *p)
 	}
 	qsort(in->line, in->n_line, sizeof(struct q_group *), q_compare_line);
 	make_lines(p);
+	q_count_flavors(in, p);
 	q_count_all(p);
 }

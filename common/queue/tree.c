@@ -135,6 +135,7 @@ static void read_amounts(const struct q_pass *p, const struct kar_queue_amounts 
 static void read_rights(const struct q_pass *p, struct q_queue *q)
 {
 	q->right = q_vector(p);
+	q->floor = p->in->n_flavors ? q_vector(p) : q->right;
 	q->guarantee = q_vector(p);
 	q->capability = q_vector(p);
 	q->idle = q_vector(p);
@@ -150,6 +151,21 @@ static void read_rights(const struct q_pass *p, struct q_queue *q)
 	read_amounts(p, &q->in->guarantee, q->guarantee, false);
 	read_amounts(p, &q->in->capability, q->capability, true);
 	q->names_any = q->in->deserved.n > 0;
+	q_read_flavor_rights(p, q);
+}
+
+static void find_floor(const struct q_input *in, struct q_queue *q)
+{
+	if (q->floor == q->right)
+		return;
+	for (uint32_t r = 0; r < in->n_resources; r++)
+		q->floor[r] = q->right[r];
+	for (uint32_t r = in->n_plain; r < in->n_resources; r++) {
+		uint32_t plain = in->plain_of[r];
+
+		if (q->right[plain] == Q_UNNAMED && q->right[r] != Q_UNNAMED)
+			q->floor[plain] = q_add(q_max(q->floor[plain], 0), q->right[r]);
+	}
 }
 
 /* Children first: an inner queue without rights has those of its children, and guarantees at least what they do. */
@@ -167,6 +183,7 @@ static void add_up_rights(struct q_input *in, struct q_queue *q)
 		}
 		q->names_any |= c->names_any;
 	}
+	find_floor(in, q);
 	for (uint32_t r = 0; r < in->n_resources; r++) {
 		int64_t all = 0;
 
@@ -208,14 +225,14 @@ static void entitle(struct q_pass *p, const struct q_queue *q, const int64_t *du
 
 		weights += c->closed ? 0 : weight_of(c);
 		for (uint32_t r = 0; r < p->in->n_resources && !c->closed; r++)
-			rights[r] = q_add(rights[r], q_max(c->right[r], 0));
+			rights[r] = q_add(rights[r], q_max(c->floor[r], 0));
 	}
 	for (uint32_t i = 0; i < q->n_children; i++) {
 		struct q_queue *c = q->children[i];
 
 		c->lent = q_vector(p);
 		for (uint32_t r = 0; r < p->in->n_resources; r++) {
-			int64_t own = q_max(c->right[r], 0);
+			int64_t own = q_max(c->floor[r], 0);
 
 			assert(c->closed || weights > 0);
 			if (!c->closed && due[r] > rights[r])

@@ -40,8 +40,8 @@ static void split_away(struct q_pass *p, const struct q_group *g, struct part *p
 
 		for (uint32_t k = 0; k < run->n_seats; at += run->seats[k++].n) {
 			if (q_is_away(p, &run->seats[k]))
-				q_add_class(p, run->class, kar_clamp(kept - at, 0, run->seats[k].n),
-					part->away_kept);
+				q_add_class_on(p, run->class, run->seats[k].node,
+					kar_clamp(kept - at, 0, run->seats[k].n), part->away_kept);
 		}
 	}
 	for (uint32_t r = 0; r < p->in->n_resources; r++) {
@@ -66,7 +66,8 @@ static void split(struct q_pass *p, const struct q_group *g, struct part *part)
 	memset(part->kept, 0, sizeof(part->kept));
 	if (admitted) {
 		q_add_pods(p, g, 0, g->st.n_kept, part->kept, rows);
-		q_add_list(p, &g->in->hold, g->st.hold_for ? ended : part->kept);
+		q_charge_nodes(p, g, g->st.n_kept, part->kept);
+		q_add_hold(p, g, g->st.hold_for ? ended : part->kept);
 		if (!g->st.hold_for)
 			q_add_charges(k, g->in->hold_charges, g->in->n_hold_charges, 1, rows);
 	}
@@ -270,6 +271,7 @@ static void move(struct q_pass *p, struct q_group *g, const struct q_state *st)
 	count_extras(p, g, -1);
 	take_budgets(p, g, -1);
 	g->st = *st;
+	q_set_kind(p, g);
 	take_budgets(p, g, 1);
 	count_extras(p, g, 1);
 	split(p, g, &after);
@@ -495,11 +497,13 @@ int64_t q_share(const struct q_pass *p, const struct q_queue *q, const int64_t *
 	for (uint32_t r = 0; r < p->in->n_resources; r++) {
 		int64_t used = q_add(q_used(q, r), v ? v[r] : 0);
 
-		if (r == p->in->pods || (p->in->alloc[r] <= 0 && unit != Q_SHARE_UNIT))
+		if (p->in->plain_of[r] == p->in->pods || (p->in->alloc[r] <= 0 && unit != Q_SHARE_UNIT))
 			continue; /* of what no node has any more, no share can be shown */
+		if (r >= p->in->n_plain && q->right[r] == Q_UNNAMED)
+			continue; /* its rights are about all nodes */
 		if (used > 0)
 			most = q_max(most,
-				share_of(used - q_max(q->right[r], 0), p->in->alloc[r], weight, unit));
+				share_of(used - q_max(q->floor[r], 0), p->in->alloc[r], weight, unit));
 	}
 	return most;
 }

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "common/base/str.h"
+
 struct room {
 	uint32_t node;
 	double part; /* of the whole, at most 1 */
@@ -55,16 +57,19 @@ static double part_on(const struct hold *h, uint32_t node)
 	return part;
 }
 
-static bool may_hold(const struct sched_node *n)
+static bool may_hold(const struct hold *h, const struct sched_node *n)
 {
-	return n->known && kar_sched_usable(&n->offer);
+	const struct kar_sched_label *on = &h->gang->hold_on;
+
+	return n->known && kar_sched_usable(&n->offer) &&
+		(!on->key || kar_streq(kar_sched_label_of(h->s, n->name, on->key), on->value));
 }
 
 static void find_rooms(struct hold *h)
 {
 	h->rooms = kar_arena_alloc(h->a, h->s->n_nodes + 1, sizeof(*h->rooms));
 	for (uint32_t i = 0; i < h->s->n_nodes; i++) {
-		if (may_hold(&h->s->nodes[i]))
+		if (may_hold(h, &h->s->nodes[i]))
 			h->rooms[h->n_rooms++] = (struct room){ i, part_on(h, i) };
 	}
 	qsort(h->rooms, h->n_rooms, sizeof(*h->rooms), by_part);

@@ -127,6 +127,7 @@ struct kar_gang {
 	/* Room for pods that do not exist yet: it may lie on any usable nodes (kar_sched_usable()). Its amounts; 0 of them: none. */
 	const struct kar_sched_amount *hold;
 	uint32_t n_hold;
+	struct kar_sched_label hold_on; /* only on nodes with this label; .key NULL: on any */
 	struct kar_topology_wish topology;
 };
 
