@@ -11,7 +11,13 @@
 struct wire_status {
 	struct kar_queue_status s;
 	const char *state;
+	struct kar_array flavors;    /* struct kar_queue_flavor_status */
 	struct kar_array conditions; /* struct kar_wire_condition */
+};
+
+struct wire_flavor {
+	const char *name;
+	struct kar_array deserved, capability; /* struct kar_pair */
 };
 
 struct wire_spec {
@@ -19,6 +25,8 @@ struct wire_spec {
 	const char *provisioning;
 	struct kar_array deserved, guarantee, capability; /* struct kar_pair */
 	struct kar_selector namespaces;
+	struct kar_array flavors; /* struct wire_flavor */
+	const char *flavor_policy;
 	const char *state, *preemption_policy;
 	bool reclaimable, has_reclaimable;
 };
@@ -29,12 +37,21 @@ struct wire_queue {
 	struct wire_status status;
 };
 
+static const struct kar_field flavor_fields[] = {
+	KAR_FIELD(struct wire_flavor, name, "name", KAR_F_STRING),
+	KAR_FIELD(struct wire_flavor, deserved, "deserved", KAR_F_MAP),
+	KAR_FIELD(struct wire_flavor, capability, "capability", KAR_F_MAP),
+};
+static const struct kar_desc flavor_desc = KAR_DESC("QueueFlavor", struct wire_flavor, flavor_fields);
+
 static const struct kar_field spec_fields[] = {
 	KAR_FIELD(struct wire_spec, s.parent, "parent", KAR_F_STRING),
 	KAR_FIELD(struct wire_spec, s.weight, "weight", KAR_F_INT32),
 	KAR_FIELD(struct wire_spec, deserved, "deserved", KAR_F_MAP),
 	KAR_FIELD(struct wire_spec, guarantee, "guarantee", KAR_F_MAP),
 	KAR_FIELD(struct wire_spec, capability, "capability", KAR_F_MAP),
+	KAR_FIELD_SUB(struct wire_spec, flavors, "flavors", KAR_F_ARRAY, &flavor_desc),
+	KAR_FIELD(struct wire_spec, flavor_policy, "flavorPolicy", KAR_F_STRING),
 	KAR_FIELD_OPT(struct wire_spec, s.max_jobs, s.has_max_jobs, "maxJobs", KAR_F_INT32),
 	KAR_FIELD_OPT(struct wire_spec, s.max_priority, s.has_max_priority, "maxPriority", KAR_F_INT32),
 	KAR_FIELD(struct wire_spec, state, "state", KAR_F_STRING),
@@ -78,6 +95,14 @@ static const struct kar_field reservation_fields[] = {
 static const struct kar_desc reservation_table =
 	KAR_DESC("QueueReservation", struct kar_queue_reservation, reservation_fields);
 
+static const struct kar_field flavor_status_fields[] = {
+	KAR_STATUS_TEXT(struct kar_queue_flavor_status, name, "name", KAR_COPY_NAME, KAR_SF_COUNTER, NULL),
+	KAR_STATUS_PAIRS(struct kar_queue_flavor_status, allocated, "allocated", KAR_SF_COUNTER, NULL),
+	KAR_STATUS_PAIRS(struct kar_queue_flavor_status, entitled, "entitled", KAR_SF_COUNTER, NULL),
+};
+static const struct kar_desc flavor_status_table =
+	KAR_DESC("QueueFlavorStatus", struct kar_queue_flavor_status, flavor_status_fields);
+
 static const struct kar_field status_fields[] = {
 	KAR_STATUS_ENUM(struct wire_status, state, s.state, "state", state_names,
 		KAR_SF_STORY | KAR_SF_PRINT_ALWAYS, "state"),
@@ -89,6 +114,8 @@ static const struct kar_field status_fields[] = {
 	KAR_STATUS_TEXT(struct wire_status, s.parent, "parent", KAR_COPY_VALUE, KAR_SF_STORY, "parent"),
 	KAR_STATUS_PAIRS(struct wire_status, s.allocated, "allocated", KAR_SF_COUNTER, NULL),
 	KAR_STATUS_PAIRS(struct wire_status, s.entitled, "entitled", KAR_SF_COUNTER, NULL),
+	KAR_STATUS_STRUCTS(struct wire_status, flavors, s.flavors, s.n_flavors,
+		struct kar_queue_flavor_status, "flavors", &flavor_status_table, KAR_SF_COUNTER, NULL),
 	KAR_STATUS(INT64, struct wire_status, s.share, "share", KAR_SF_COUNTER, NULL),
 	KAR_STATUS_STRUCT(struct wire_status, s.head, s.head, "head", &head_table, KAR_SF_COUNTER, NULL),
 	KAR_STATUS_STRUCT(struct wire_status, s.reservation, s.reservation, "reservation", &reservation_table,
@@ -130,6 +157,26 @@ static struct kar_queue_amounts keep_amounts(const struct kar_array *wire, bool 
 	return (struct kar_queue_amounts){ out, n };
 }
 
+static void keep_flavors(const struct kar_array *wire, struct kar_queue_spec *spec, struct kar_arena *mem)
+{
+	const struct wire_flavor *w = wire->items;
+	struct kar_queue_flavor_spec *all = kar_arena_alloc(mem, KAR_QUEUE_FLAVORS_MAX, sizeof(*all));
+
+	for (size_t i = 0; i < wire->n && spec->n_flavors < KAR_QUEUE_FLAVORS_MAX; i++) {
+		bool known = !kar_has_text(w[i].name);
+
+		for (uint32_t k = 0; k < spec->n_flavors && !known; k++)
+			known = kar_streq(all[k].name, w[i].name);
+		if (known)
+			continue; /* the schema refuses it */
+		all[spec->n_flavors++] =
+			(struct kar_queue_flavor_spec){ .name = kar_copy_fit(mem, w[i].name, KAR_COPY_NAME),
+				.deserved = keep_amounts(&w[i].deserved, false, mem),
+				.capability = keep_amounts(&w[i].capability, true, mem) };
+	}
+	spec->flavors = all;
+}
+
 static struct kar_queue_spec keep_spec(const struct wire_spec *w, struct kar_arena *mem)
 {
 	struct kar_queue_spec spec = w->s;
@@ -142,6 +189,9 @@ static struct kar_queue_spec keep_spec(const struct wire_spec *w, struct kar_are
 	spec.deserved = keep_amounts(&w->deserved, false, mem);
 	spec.guarantee = keep_amounts(&w->guarantee, false, mem);
 	spec.capability = keep_amounts(&w->capability, true, mem);
+	if (w->flavors.n)
+		keep_flavors(&w->flavors, &spec, mem);
+	spec.flavors_in_order = kar_streq(w->flavor_policy, "InOrder");
 	spec.never_reclaimed = w->has_reclaimable && !w->reclaimable;
 	spec.state = read_state(w->state);
 	spec.state_text = kar_copy_fit(mem, w->state, KAR_COPY_VALUE);

@@ -24,12 +24,22 @@ enum kar_queue_state {
 };
 const char *kar_queue_state_name(enum kar_queue_state s) KAR_RETNN; /* "Open" ...; "" for NONE */
 
+/* What a queue has of a flavor. */
+struct kar_queue_flavor_spec {
+	const char *name;
+	struct kar_queue_amounts deserved, capability; /* as in the spec */
+};
+
 struct kar_queue_spec {
 	const char *parent; /* NULL: none */
 	int32_t weight;     /* at least 1 */
 	/* Rounded down, in the order of names. Without "pods", which would mean nothing there: */
 	struct kar_queue_amounts deserved, guarantee;
 	struct kar_queue_amounts capability;
+	const struct kar_queue_flavor_spec
+		*flavors; /* that its groups may use, in the order in which it likes them; none: all nodes */
+	uint32_t n_flavors;
+	bool flavors_in_order; /* flavorPolicy InOrder: a group waits, or evicts, in the first before the next is looked at */
 	bool never_reclaimed; /* reclaimable false: its gangs are not evicted for the rights of others */
 	bool drain;           /* if it is closed, what runs is evicted */
 	int32_t max_jobs;
@@ -64,12 +74,20 @@ struct kar_queue_reservation {
 	struct kar_array resources; /* struct kar_pair */
 };
 
+/* Of .allocated and .entitled: what is of a flavor, of resources for which some queue names it. */
+struct kar_queue_flavor_status {
+	const char *name;
+	struct kar_array allocated, entitled; /* struct kar_pair */
+};
+
 struct kar_queue_status {
 	enum kar_queue_state state;
 	int32_t pending, inqueue, running, completed, unknown; /* PodGroups by what they are doing */
 	const char *parent; /* in force: the name of a queue, or KAR_QUEUE_ROOT; "": none was ever valid */
 	struct kar_array allocated, entitled; /* struct kar_pair: quantities by resource */
-	int64_t share;                        /* thousandths */
+	struct kar_queue_flavor_status *flavors;
+	size_t n_flavors;
+	int64_t share; /* thousandths */
 	struct kar_queue_head head;
 	struct kar_queue_reservation reservation;
 	struct kar_conditions conditions;

@@ -11,6 +11,7 @@
 
 #include "api/core/deviceclass.h"
 #include "api/core/disruptionbudget.h"
+#include "api/core/flavor.h"
 #include "api/core/limitrange.h"
 #include "api/core/namespace.h"
 #include "api/core/node.h"

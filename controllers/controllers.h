@@ -30,6 +30,7 @@ struct kar_manager *kar_controllers_new(struct kar_loop *l, struct kar_client *c
 	X(kar_schedulingspec_controller) \
 	X(kar_trainingjob_controller) \
 	X(kar_topology_controller) \
+	X(kar_flavor_controller) \
 	X(kar_suspend_batchjobs_controller) \
 	X(kar_suspend_jobsets_controller) \
 	X(kar_suspend_pytorchjobs_controller) \
@@ -40,6 +41,7 @@ struct kar_manager *kar_controllers_new(struct kar_loop *l, struct kar_client *c
 	X(kar_suspend_mpijobs_controller) \
 	X(kar_suspend_rayclusters_controller) \
 	X(kar_suspend_rayjobs_controller)
+
 #define KAR_CONTROLLERS_DECLARE(fn) void fn(struct kar_controller *c) KAR_NONNULL;
 KAR_CONTROLLERS(KAR_CONTROLLERS_DECLARE)
 #undef KAR_CONTROLLERS_DECLARE

@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "common/base/str.h"
+
 struct wire_quantity {
 	const char *text;
 };
@@ -39,4 +41,20 @@ int kar_resource_order(const char *a, const char *b)
 	bool a_is_plain = !strchr(a, '/'), b_is_plain = !strchr(b, '/');
 
 	return a_is_plain == b_is_plain ? strcmp(a, b) : a_is_plain ? -1 : 1;
+}
+
+bool kar_counts_bytes(const char *resource)
+{
+	return kar_streq(resource, "memory") || kar_streq(resource, "ephemeral-storage") ||
+		strncmp(resource, "hugepages-", strlen("hugepages-")) == 0;
+}
+
+const char *kar_amount_quantity(const struct kar_sched_amount *x, struct kar_arena *a)
+{
+	bool cpu = kar_streq(x->resource, "cpu");
+	struct kar_quantity q = { .nano = (kar_nano)x->amount * (cpu ? 1000000 : 1000000000),
+		.format = kar_counts_bytes(x->resource) ? KAR_BINARY_SI : KAR_DECIMAL_SI };
+	char text[KAR_QUANTITY_LEN];
+
+	return kar_arena_printf(a, "%s", kar_quantity_text(&q, text));
 }

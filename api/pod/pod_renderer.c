@@ -24,7 +24,8 @@ struct kar_pod_renderer {
 	size_t task;
 	int32_t incarnation;
 	bool pinned, bound, native;
-	char *domain; /* "label=value,label=value," */
+	char *domain;               /* "label=value,label=value," */
+	char *flavor, *tolerations; /* likewise, and as JSON */
 
 	bool tried;          /* the text has been made, or cannot be made */
 	struct kar_buf text; /* with the marks; empty: there is none */
@@ -38,6 +39,8 @@ void kar_pod_renderer_drop(struct kar_pod_renderer **s)
 	free((*s)->uid);
 	free((*s)->template_hash);
 	free((*s)->domain);
+	free((*s)->flavor);
+	free((*s)->tolerations);
 	kar_buf_release(&(*s)->text);
 	free(*s);
 	*s = NULL;
@@ -76,7 +79,9 @@ static bool is_of(const struct kar_pod_renderer *s, const struct kar_pod_params 
 	return s->generation == p->job->generation && s->task == p->task &&
 		s->incarnation == p->incarnation && s->pinned == kar_has_text(p->pin) &&
 		s->bound == p->bound && s->native == p->native && kar_streq(s->uid, p->job->o.uid) &&
-		kar_streq(s->template_hash, p->template_hash) && is_in(s->domain, &p->domain);
+		kar_streq(s->template_hash, p->template_hash) && is_in(s->domain, &p->domain) &&
+		is_in(s->flavor, &p->flavor.labels) &&
+		kar_streq(s->tolerations, p->flavor.tolerations ? p->flavor.tolerations : "");
 }
 
 static struct kar_pod_renderer *begin(const struct kar_pod_params *p)
@@ -86,6 +91,8 @@ static struct kar_pod_renderer *begin(const struct kar_pod_params *p)
 	s->uid = kar_xstrdup(p->job->o.uid);
 	s->template_hash = kar_xstrdup(p->template_hash);
 	s->domain = domain_text(&p->domain);
+	s->flavor = domain_text(&p->flavor.labels);
+	s->tolerations = kar_xstrdup(p->flavor.tolerations ? p->flavor.tolerations : "");
 	s->generation = p->job->generation;
 	s->task = p->task;
 	s->incarnation = p->incarnation;

@@ -191,6 +191,7 @@ struct kar_podgroup_status {
 	bool has_position;
 	/* The queue that gave condition Admitted; "": none, or the CRD, or the version that wrote it, does not know it. */
 	const char *admitted_queue;
+	const char *flavor; /* of nodes, where it is admitted, or holds room; "": any nodes */
 	/* metadata.generation of the workload whose pods that queue has admitted; 0: not known, or it has no workload. */
 	int64_t admitted_generation;
 	kar_time

@@ -9,6 +9,7 @@
 
 #include <assert.h>
 
+#include "api/core/flavor.h"
 #include "api/pod/eviction.h"
 #include "api/queuejob/queuejob_policy.h"
 #include "api/queuejob/schedulingspec.h"
@@ -327,7 +328,8 @@ struct kar_pod_params {
 	const char *template_hash;
 	/* Node that the pod must be bound to, whoever binds it, in addition to what the template asks for; NULL or "": any */
 	const char *pin;
-	struct kar_array domain; /* struct kar_pair: labels that its node must have as well */
+	struct kar_array domain;        /* struct kar_pair: labels that its node must have as well */
+	struct kar_flavor_terms flavor; /* likewise, with tolerations */
 	bool bound;  /* the pod is created bound to .pin, if it has one: no scheduler looks at it */
 	bool native; /* names the PodGroup of Kubernetes that has the name of the job */
 	bool marked; /* with marks in place of index, rank and pin (see pod_renderer.h) */

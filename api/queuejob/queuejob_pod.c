@@ -19,7 +19,7 @@ struct wire_template_spec {
 	const char *scheduler, *restart_policy, *node, *priority_class;
 	int32_t priority;
 	bool has_priority;
-	struct kar_str containers, init_containers; /* arrays, as served */
+	struct kar_str containers, init_containers, tolerations; /* arrays, as served */
 	struct kar_template_affinity affinity;
 };
 
@@ -35,6 +35,7 @@ static const struct kar_field spec_fields[] = {
 	KAR_FIELD_OPT(struct wire_template_spec, priority, has_priority, "priority", KAR_F_INT32),
 	KAR_FIELD(struct wire_template_spec, containers, "containers", KAR_F_RAW),
 	KAR_FIELD(struct wire_template_spec, init_containers, "initContainers", KAR_F_RAW),
+	KAR_FIELD(struct wire_template_spec, tolerations, "tolerations", KAR_F_RAW),
 	KAR_FIELD_SUB(struct wire_template_spec, affinity, "affinity", KAR_F_OBJECT,
 		&kar_template_affinity_desc),
 };
@@ -249,23 +250,53 @@ static void write_priority_class(struct kar_json_writer *w, const struct kar_pod
 		kar_jw_kv_string(w, "priorityClassName", class);
 }
 
-/* A label of the domain may be one of the job's own: its value is the same then, as else no node would have suited. */
-static void write_selector(struct kar_json_writer *w, const struct kar_array *own,
-	const struct kar_array *domain)
+/* Those that the lists behind do not name. */
+static void write_labels(struct kar_json_writer *w, const struct kar_array *labels,
+	const struct kar_array *behind, const struct kar_array *last)
 {
-	const struct kar_pair *selector = own->items, *labels = domain->items;
+	const struct kar_pair *pairs = labels->items;
 
-	if (!own->n && !domain->n)
+	for (size_t i = 0; i < labels->n; i++) {
+		if (!(behind && kar_pairs_get(behind, pairs[i].key)) &&
+			!(last && kar_pairs_get(last, pairs[i].key)))
+			kar_jw_kv_string(w, pairs[i].key, pairs[i].value);
+	}
+}
+
+/* A label of the domain, or of the flavor, may be one of the job's own: its value is the same then, as else no node would have suited. */
+static void write_selector(struct kar_json_writer *w, const struct kar_array *own,
+	const struct kar_pod_params *p)
+{
+	if (!own->n && !p->domain.n && !p->flavor.labels.n)
 		return;
 	kar_jw_key(w, "nodeSelector");
 	kar_jw_begin_object(w);
-	for (size_t i = 0; i < own->n; i++) {
-		if (!kar_pairs_get(domain, selector[i].key))
-			kar_jw_kv_string(w, selector[i].key, selector[i].value);
-	}
-	for (size_t i = 0; i < domain->n; i++)
-		kar_jw_kv_string(w, labels[i].key, labels[i].value);
+	write_labels(w, own, &p->domain, &p->flavor.labels);
+	write_labels(w, &p->domain, &p->flavor.labels, NULL);
+	write_labels(w, &p->flavor.labels, NULL, NULL);
 	kar_jw_end_object(w);
+}
+
+/* Those of the template, and then those of the flavor. */
+static int write_tolerations(struct kar_json_writer *w, const struct kar_pod_params *p, struct parts *parts,
+	struct kar_err *err)
+{
+	const char *more = p->flavor.tolerations;
+	struct kar_array own = { 0 };
+	const struct kar_str *items;
+
+	if (!kar_has_text(more))
+		return 0;
+	if (kar_json_split(parts->w.spec.tolerations, "spec.tolerations", parts->arena, &own, err))
+		return -1;
+	items = own.items;
+	kar_jw_key(w, "tolerations");
+	kar_jw_begin_array(w);
+	for (size_t i = 0; i < own.n; i++)
+		kar_jw_raw(w, items[i]);
+	kar_jw_raw(w, (struct kar_str){ more, strlen(more) });
+	kar_jw_end_array(w);
+	return 0;
 }
 
 static int write_spec(struct kar_json_writer *w, const struct kar_pod_params *p, struct parts *parts,
@@ -282,14 +313,14 @@ static int write_spec(struct kar_json_writer *w, const struct kar_pod_params *p,
 		write_name(w, "hostname", p);
 		kar_jw_kv_string(w, "subdomain", p->job->o.name);
 	}
-	write_selector(w, &s->sched.node_selector, &p->domain);
+	write_selector(w, &s->sched.node_selector, p);
 	if (p->native) {
 		kar_jw_key(w, "schedulingGroup");
 		kar_jw_begin_object(w);
 		kar_jw_kv_string(w, "podGroupName", p->job->o.name);
 		kar_jw_end_object(w);
 	}
-	return write_pin(w, p, parts, err) ||
+	return write_tolerations(w, p, parts, err) || write_pin(w, p, parts, err) ||
 			write_containers(w, "containers", p, parts, &parts->containers, err) ||
 			write_containers(w, "initContainers", p, parts, &parts->init_containers, err)
 		? -1

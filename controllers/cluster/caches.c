@@ -26,6 +26,7 @@ void kar_stores_list(const struct kar_stores *s, struct kar_cache out[KAR_N_STOR
 	out[KAR_STORE_storageclasses].optional = true;
 	out[KAR_STORE_csidrivers].optional = true;
 	out[KAR_STORE_topologies].optional = true;
+	out[KAR_STORE_flavors].optional = true;
 	out[KAR_STORE_trainingjobs].optional = true;
 }
 

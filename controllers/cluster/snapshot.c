@@ -5,8 +5,11 @@
 
 #include <bsd/sys/tree.h>
 
+#include "api/core/flavor.h"
 #include "common/base/mem.h"
 #include "common/base/str.h"
+#include "common/queue/queue.h"
+#include "controllers/cluster/flavors.h"
 #include "controllers/cluster/rules.h"
 
 enum { IDLE_MAX = 256 }; /* needs without a pod; when there are more, all of them are forgotten */
@@ -24,7 +27,7 @@ struct kar_snapshot {
 	struct kar_intern *strings;
 	struct kar_sched *sched;
 	struct kar_rules *rules;
-	const struct kar_store *nodes, *pods; /* NULL: nobody has said */
+	const struct kar_store *nodes, *pods, *flavors; /* NULL: nobody has said */
 	struct entries entries;
 	size_t n, n_idle; /* entries, and those without a pod */
 };
@@ -209,12 +212,45 @@ size_t kar_snapshot_needs(const struct kar_snapshot *s)
 
 /* --- changes --------------------------------------------------------------------------------------- */
 
+/* @flavor among the labels of @from, which are sorted. */
+static struct kar_sched_label *add_label(const struct kar_node_offer *from, const char *flavor,
+	struct kar_arena *a)
+{
+	struct kar_sched_label *labels = kar_arena_alloc(a, from->n_labels + 1, sizeof(*labels));
+	uint32_t at = 0;
+
+	while (at < from->n_labels && strcmp(from->labels[at].key, KAR_QUEUE_FLAVOR_LABEL) < 0)
+		at++;
+	if (at)
+		memcpy(labels, from->labels, at * sizeof(*labels));
+	labels[at] = (struct kar_sched_label){ KAR_QUEUE_FLAVOR_LABEL, flavor };
+	if (at < from->n_labels)
+		memcpy(&labels[at + 1], &from->labels[at], (from->n_labels - at) * sizeof(*labels));
+	return labels;
+}
+
+static void offer(struct kar_snapshot *s, const struct kar_node *node)
+{
+	struct kar_arena a = { 0 };
+	const struct kar_flavor **all;
+	struct kar_node_offer with = node->offer;
+	uint32_t n = s->flavors ? kar_flavors_list(s->flavors, &a, &all) : 0;
+	const struct kar_flavor *f = n ? kar_flavor_of(all, n, &node->offer, NULL) : NULL;
+
+	if (f) {
+		with.labels = add_label(&node->offer, f->o.name, &a);
+		with.n_labels++;
+	}
+	kar_sched_node(s->sched, &with);
+	kar_arena_release(&a);
+}
+
 void kar_snapshot_node(struct kar_snapshot *s, const struct kar_node *old, const struct kar_node *new)
 {
 	if (!new &&old)
 		kar_sched_node_gone(s->sched, old->offer.name);
 	else if (new && !(old && kar_node_same_offer(old, new)))
-		kar_sched_node(s->sched, &new->offer);
+		offer(s, new);
 }
 
 /* Each node has such pods: of a DaemonSet, or static ones. */
@@ -377,6 +413,24 @@ void kar_snapshot_listen(struct kar_snapshot *s, struct kar_store *nodes, struct
 	s->nodes = nodes;
 	s->pods = pods;
 	kar_sched_name_pods(s->sched, name_carrier, s);
+}
+
+static void on_flavor(void *arg, const struct kar_object *old, const struct kar_object *new)
+{
+	struct kar_snapshot *s = arg;
+	const struct kar_object *o;
+
+	if (old && new &&kar_flavor_same(kar_as_flavor(old), kar_as_flavor(new)))
+		return;
+	for (struct kar_iter it = kar_store_all(s->nodes); kar_iter_next(&it, &o);)
+		offer(s, kar_as_node(o));
+}
+
+void kar_snapshot_use_flavors(struct kar_snapshot *s, struct kar_store *flavors)
+{
+	assert(s->nodes && !kar_store_count(flavors));
+	s->flavors = flavors;
+	kar_store_listen(flavors, on_flavor, s);
 }
 
 void kar_snapshot_free(struct kar_snapshot *s)

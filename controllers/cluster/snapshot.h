@@ -21,6 +21,8 @@ struct kar_snapshot;
 
 /* Empty. @strings (borrowed) are those of the caches. */
 struct kar_snapshot *kar_snapshot_new(struct kar_intern *strings) KAR_MUSTUSE KAR_RETNN KAR_NONNULL;
+/* Nodes get the label KAR_QUEUE_FLAVOR_LABEL in the engine, with the flavor that they are of: kept equal to the cache by its changes. After listen(). */
+void kar_snapshot_use_flavors(struct kar_snapshot *s, struct kar_store *flavors) KAR_NONNULL;
 void kar_snapshot_free(struct kar_snapshot *s); /* accepts NULL */
 /* Follows the two caches, which are empty and outlive it. Listeners that are registered later find their change in the snapshot. */
 void kar_snapshot_listen(struct kar_snapshot *s, struct kar_store *nodes, struct kar_store *pods) KAR_NONNULL;

@@ -30,6 +30,7 @@ void kar_stores_init(struct kar_stores *s, struct kar_intern *strings)
 #undef INIT
 	s->snapshot = kar_snapshot_new(strings);
 	kar_snapshot_listen(s->snapshot, s->nodes, s->pods);
+	kar_snapshot_use_flavors(s->snapshot, s->flavors);
 	s->usage = kar_usage_new();
 	s->capacity = kar_capacity_new(strings);
 	s->expected = kar_expected_new();

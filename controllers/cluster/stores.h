@@ -27,6 +27,7 @@
 /* Clusters before Kubernetes 1.34 have no devices to count, and an administrator may not grant this. */
 #define KAR_IF_NO_DEVICES "devices of DeviceClasses are not counted"
 #define KAR_IF_NO_TOPOLOGIES "gangs that ask for a topology wait until the manager may read Topologies"
+#define KAR_IF_NO_FLAVORS "no node is of a flavor until the manager may read Flavors"
 #define KAR_IF_NO_TRAININGJOBS "TrainingJobs stay as they are until the manager may read them"
 #define KAR_IF_NO_JOBS \
 	"batch Jobs with the label " KAR_LABEL_QUEUE " stay as they are until the manager may read them"
@@ -61,6 +62,7 @@
 	X(storageclasses, kar_storageclass_type, NULL, KAR_IF_NO_VOLUMES) \
 	X(csidrivers, kar_csidriver_type, NULL, KAR_IF_NO_VOLUMES) \
 	X(topologies, kar_topology_type, NULL, KAR_IF_NO_TOPOLOGIES) \
+	X(flavors, kar_flavor_type, NULL, KAR_IF_NO_FLAVORS) \
 	X(trainingjobs, kar_trainingjob_type, NULL, KAR_IF_NO_TRAININGJOBS) \
 	X(batchjobs, kar_batchjob_type, KAR_LABEL_QUEUE, KAR_IF_NO_JOBS) \
 	X(jobsets, kar_jobset_type, KAR_LABEL_QUEUE, KAR_IF_NO_KIND) \

@@ -50,7 +50,7 @@ static int write_release(struct kar_json_writer *w, const struct kar_action *a, 
 	struct kar_err *err)
 {
 	const struct podgroup_pod_patch *p = a->payload;
-	const struct kar_pair *labels = p->domain.items;
+	const struct kar_pair *labels = p->domain.items, *more = p->flavor.labels.items;
 	struct kar_template_affinity own = { 0 };
 	int rc = 0;
 
@@ -66,11 +66,15 @@ static int write_release(struct kar_json_writer *w, const struct kar_action *a, 
 	kar_jw_kv_string(w, "name", KAR_GATE);
 	kar_jw_end_object(w);
 	kar_jw_end_array(w);
-	if (p->domain.n) {
+	if (p->domain.n || p->flavor.labels.n) {
 		kar_jw_key(w, "nodeSelector");
 		kar_jw_begin_object(w);
-		for (size_t i = 0; i < p->domain.n; i++)
-			kar_jw_kv_string(w, labels[i].key, labels[i].value);
+		for (size_t i = 0; i < p->domain.n; i++) {
+			if (!kar_pairs_get(&p->flavor.labels, labels[i].key))
+				kar_jw_kv_string(w, labels[i].key, labels[i].value);
+		}
+		for (size_t i = 0; i < p->flavor.labels.n; i++)
+			kar_jw_kv_string(w, more[i].key, more[i].value);
 		kar_jw_end_object(w);
 	}
 	if (p->node[0])

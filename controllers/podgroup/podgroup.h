@@ -29,7 +29,8 @@ struct podgroup_view {
 	const struct kar_podgroup *group;
 	const struct kar_pod **pods; /* members: same namespace, by label or annotation */
 	size_t n_pods;
-	const char *queue; /* in which it is (controllers/cluster/asked.h) */
+	const struct kar_flavor *flavor; /* in which it is admitted; NULL: its pods may be anywhere */
+	const char *queue;               /* in which it is (controllers/cluster/asked.h) */
 	const char *
 		ignored; /* why what annotations of its members ask for of a topology is not acted upon; NULL: it is, or they ask for nothing */
 	const char *

@@ -82,6 +82,8 @@ static void release(const struct podgroup_view *v, struct kar_plan *p, const str
 	body->node = kar_pg_is_unpinnable(pod) || pod->scheduler ? "" : node;
 	body->terms = kar_copy(p->arena, pod->terms);
 	body->domain = kar_pg_required_domain(&v->group->status.placement, p->arena);
+	if (v->flavor)
+		body->flavor = kar_flavor_terms_copy(&v->flavor->terms, p->arena);
 	a->patch_type = KAR_PATCH_STRATEGIC;
 	a->payload = body;
 	a->note = body->node[0]  ? kar_arena_printf(p->arena, "release to %s", body->node)

@@ -8,6 +8,7 @@
 #ifndef KAR_PODGROUP_RELEASE_H
 #define KAR_PODGROUP_RELEASE_H
 
+#include "api/core/flavor.h"
 #include "controllers/podgroup/attempt.h"
 
 /* Numbers of struct kar_action.what. */
@@ -22,9 +23,10 @@ enum podgroup_action {
 
 /* Payload of PODGROUP_RELEASE, in the arena of the plan. That of PODGROUP_DISRUPT is a struct podset_disruption. */
 struct podgroup_pod_patch {
-	const char *node;        /* "": it may go anywhere */
-	struct kar_array domain; /* struct kar_pair: labels that its node must have as well */
-	const char *terms;       /* of its own required node affinity, as kar_pod.terms; NULL: none */
+	const char *node;               /* "": it may go anywhere */
+	struct kar_array domain;        /* struct kar_pair: labels that its node must have as well */
+	struct kar_flavor_terms flavor; /* of it only the labels, likewise */
+	const char *terms;              /* of its own required node affinity, as kar_pod.terms; NULL: none */
 };
 
 /* Adds the actions that the recorded placement of the group asks for. @now: wall ms, whole seconds. */

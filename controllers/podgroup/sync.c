@@ -13,6 +13,7 @@
 #include "common/base/utf8.h"
 #include "common/codec/json.h"
 #include "controllers/cluster/asked.h"
+#include "controllers/cluster/flavors.h"
 #include "controllers/cluster/caches.h"
 #include "controllers/cluster/group_status.h"
 #include "controllers/cluster/owner.h"
@@ -346,6 +347,7 @@ static bool sync_group(struct kar_controller *c, struct kar_sync *s)
 		.suspended = kar_suspendable_of(stores, kar_as_podgroup(o)) != NULL,
 		.bounded = kar_pg_of_others(kar_as_podgroup(o)) &&
 			kar_asked_bounds(stores, kar_as_podgroup(o), asked.queue),
+		.flavor = kar_flavor_named(stores->flavors, kar_as_podgroup(o)->status.flavor),
 		.served = served,
 		.direct = owner && kar_owner_kind(owner)->is_direct(owner, served),
 		.non_strict = owner ? w.non_strict : kar_as_podgroup(o)->options.non_strict,

@@ -424,6 +424,7 @@ struct kar_podgroup_status queue_next_status(struct queue_pass *p, const struct 
 	st.has_position = true;
 	st.estimated_start = d->estimated_start - d->estimated_start % KAR_SECOND;
 	st.admitted_queue = admitted ? qg->queue : "";
+	st.flavor = d->flavor ? p->snapshot.flavors[d->flavor - 1].name : "";
 	if (!admitted || !qg->admitted)
 		st.admitted_generation = admitted && qg->workload ? qg->workload->generation : 0;
 	count_waiting(p, qg, d, &st);

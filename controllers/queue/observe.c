@@ -396,6 +396,8 @@ static void observe_rest(struct queue_pass *p, uint32_t i)
 	in->standing = qg->admitted                               ? KAR_QUEUE_ADMITTED
 		: queue_holds_claim(qg->group) || qg->keeps_place ? KAR_QUEUE_RESERVING
 								  : KAR_QUEUE_WAITING;
+	in->flavor = queue_flavor_number(p, qg->group->status.flavor);
+	in->own_tolerations = kar_pg_of_others(qg->group);
 	in->not_evictable |= !is_evictable(p, qg->group);
 	in->provisioned |= pl->state == KAR_PG_STATE_UNPLACED && pl->deadline;
 	in->provisioned &= qg->admitted;

@@ -124,6 +124,14 @@ void queue_observe(struct queue_pass *p) KAR_NONNULL;
 /* The group of number @i of the pass, or KAR_QUEUE_NONE. */
 uint32_t queue_number_of(const struct queue_pass *p, const struct kar_podgroup *g) KAR_NONNULL;
 
+/* --- flavors.c --------------------------------------------------------------------------------------- */
+
+/* Fills in what queues name of flavors; what is used of them, once nobody changes the nodes any more; and the number of a flavor, 0: none. */
+void queue_observe_flavors(struct queue_pass *p) KAR_NONNULL;
+uint32_t queue_flavor_number(const struct queue_pass *p, const char *name) KAR_NONNULL;
+/* What is wrong with the flavors that queue number @i names, in the arena; NULL: nothing. */
+const char *queue_flavor_warning(const struct queue_pass *p, uint32_t i) KAR_NONNULL;
+
 /* --- claim.c ----------------------------------------------------------------------------------------- */
 
 /* What @g asks for. @w: what its workload says of itself; NULL: it has none. @s: of another controller; NULL: it has none. */

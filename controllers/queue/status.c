@@ -7,6 +7,7 @@
 
 #include "controllers/queue/pass.h"
 
+#include "api/core/amounts_wire.h"
 #include "api/status/reasons.h"
 #include "common/base/str.h"
 #include "common/sched/amounts.h"
@@ -154,23 +155,6 @@ static int compare_pairs(const void *a, const void *b)
 	return strcmp(x->key, y->key);
 }
 
-static bool counts_bytes(const char *resource)
-{
-	return kar_streq(resource, "memory") || kar_streq(resource, "ephemeral-storage") ||
-		strncmp(resource, "hugepages-", strlen("hugepages-")) == 0;
-}
-
-/* Bytes are written with the largest suffix that is exact. */
-static const char *amount_text(const struct kar_sched_amount *x, struct kar_arena *a)
-{
-	bool cpu = kar_streq(x->resource, "cpu");
-	struct kar_quantity q = { .nano = (kar_nano)x->amount * (cpu ? 1000000 : 1000000000),
-		.format = counts_bytes(x->resource) ? KAR_BINARY_SI : KAR_DECIMAL_SI };
-	char text[KAR_QUANTITY_LEN];
-
-	return kar_arena_printf(a, "%s", kar_quantity_text(&q, text));
-}
-
 static struct kar_array pairs_of(const struct kar_queue_amounts *amounts, const struct kar_array *before,
 	struct kar_arena *a)
 {
@@ -178,8 +162,8 @@ static struct kar_array pairs_of(const struct kar_queue_amounts *amounts, const 
 	struct kar_array list = { .items = pairs, .n = amounts->n };
 
 	for (uint32_t i = 0; i < amounts->n; i++)
-		pairs[i] =
-			(struct kar_pair){ amounts->items[i].resource, amount_text(&amounts->items[i], a) };
+		pairs[i] = (struct kar_pair){ amounts->items[i].resource,
+			kar_amount_quantity(&amounts->items[i], a) };
 	if (list.n)
 		qsort(pairs, list.n, sizeof(*pairs), compare_pairs);
 	return kar_status_pairs_over(before, &list, a);
@@ -193,7 +177,7 @@ static struct kar_queue_amounts readable(const struct kar_queue_amounts *all, st
 
 	for (uint32_t i = 0; i < all->n; i++) {
 		items[i] = all->items[i];
-		if (counts_bytes(items[i].resource) && items[i].amount > mi)
+		if (kar_counts_bytes(items[i].resource) && items[i].amount > mi)
 			items[i].amount -= items[i].amount % mi;
 	}
 	return (struct kar_queue_amounts){ items, all->n };
@@ -221,6 +205,37 @@ static bool is_entitled_anew(const struct kar_queue_amounts *now, const struct k
 			return true;
 	}
 	return false;
+}
+
+/* As it was, if what its pods use is the same, and what it is entitled to has hardly changed. */
+static bool is_same_use(const struct kar_queue_flavor_status *now, const struct kar_queue_flavor_status *was,
+	const struct kar_queue_amounts *entitled)
+{
+	return kar_streq(now->name, was->name) && kar_status_same_pairs(&now->allocated, &was->allocated) &&
+		!is_entitled_anew(entitled, &was->entitled);
+}
+
+static void set_flavors(const struct update *u)
+{
+	const struct kar_queue_status *before = &u->q->status;
+	struct kar_queue_flavor_status *all =
+		kar_arena_alloc(u->arena, (size_t)u->out->n_flavors + 1, sizeof(*all));
+	static const struct kar_array none;
+
+	for (uint32_t i = 0; i < u->out->n_flavors; i++) {
+		const struct kar_queue_flavor_use *use = &u->out->flavors[i];
+		const struct kar_queue_amounts entitled = readable(&use->entitled, u->arena);
+		const struct kar_queue_flavor_status *was =
+			i < before->n_flavors ? &before->flavors[i] : NULL;
+
+		all[i] = (struct kar_queue_flavor_status){ .name = use->name,
+			.allocated = pairs_of(&use->allocated, was ? &was->allocated : &none, u->arena),
+			.entitled = pairs_of(&entitled, was ? &was->entitled : &none, u->arena) };
+		if (was && is_same_use(&all[i], was, &entitled))
+			all[i].entitled = was->entitled;
+	}
+	u->status->flavors = all;
+	u->status->n_flavors = u->out->n_flavors;
 }
 
 /* What others do changes a share, and what a queue is entitled to, all the time: small changes are written with others. */
@@ -301,6 +316,7 @@ struct kar_queue_status queue_status(const struct queue_pass *p, const struct qu
 
 	assert(!q->deletion || holds);
 	set_amounts(&u);
+	set_flavors(&u);
 	set_head(&u);
 	set_reservation(&u);
 	set_valid(&u);

@@ -68,6 +68,7 @@ void queue_observe_queues(struct queue_pass *p)
 		p->queue_in[i] = observe_queue(p->queues[i], a);
 	p->snapshot.queues = p->queue_in;
 	p->snapshot.n_queues = p->n_queues;
+	queue_observe_flavors(p);
 }
 
 /* --- finished groups -------------------------------------------------------------------------------- */

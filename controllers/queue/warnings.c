@@ -100,6 +100,8 @@ static const char *compare_with_nodes(const struct queue_pass *p, uint32_t i, co
 					&all->items[GUARANTEE][n], "all nodes have", offered(p, x->resource));
 		}
 	}
+	if (queue_flavor_warning(p, i))
+		text = also(p, text, queue_flavor_warning(p, i));
 	for (uint32_t k = 0; k < q->capability.n; k++) {
 		const struct kar_sched_amount *x = &q->capability.items[k];
 

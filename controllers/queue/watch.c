@@ -205,6 +205,12 @@ static void on_topology(void *arg, const struct kar_object *old, const struct ka
 		on_change(arg, old, new);
 }
 
+static void on_flavor(void *arg, const struct kar_object *old, const struct kar_object *new)
+{
+	if (!(old && new &&kar_flavor_same(kar_as_flavor(old), kar_as_flavor(new))))
+		on_change(arg, old, new);
+}
+
 static void on_quota(void *arg, const struct kar_object *old, const struct kar_object *new)
 {
 	struct kar_controller *c = arg;
@@ -309,6 +315,7 @@ void queue_listen(struct kar_controller *c)
 	kar_store_listen(c->stores->csidrivers, on_storage, c);
 	kar_store_listen(c->stores->claimtemplates, on_storage, c);
 	kar_store_listen(c->stores->topologies, on_topology, c);
+	kar_store_listen(c->stores->flavors, on_flavor, c);
 	kar_store_listen(c->stores->resourceclaims, on_device_claim, c);
 	kar_templates_listen(c->stores->templates, NULL, on_verdict, c);
 	kar_devices_listen(c->stores->devices, on_verdict, c);

@@ -124,6 +124,7 @@ static int encode_pod(const struct kar_sync *s, const struct kar_action *a, stru
 		.template_hash = queuejob_of(s)->spec_template_hash,
 		.pin = pod->pin,
 		.domain = pod->domain,
+		.flavor = pod->flavor,
 		.bound = pod->bound,
 		.native = pod->native,
 	};

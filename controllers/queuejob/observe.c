@@ -1,5 +1,6 @@
 #include "controllers/queuejob/observe.h"
 #include "controllers/cluster/asked.h"
+#include "controllers/cluster/flavors.h"
 #include "controllers/cluster/unit.h"
 
 #include <stdlib.h>
@@ -323,6 +324,7 @@ bool queuejob_observe(const struct kar_stores *stores, const struct kar_sync *s,
 	v->sched = o ? kar_as_schedulingspec(o) : NULL;
 	o = kar_store_get(stores->podgroups, ns, name);
 	v->group = o ? kar_as_podgroup(o) : NULL;
+	v->flavor = v->group ? kar_flavor_named(stores->flavors, v->group->status.flavor) : NULL;
 	v->unit_waits = v->job && v->group && v->job->spec.sched.gang_groups.n &&
 		kar_unit_of(stores, v->group, arena).waits;
 	o = kar_store_get(stores->services, ns, name);

@@ -165,6 +165,13 @@ struct kar_array queuejob_domain(const struct queuejob_reconcile *r)
 	return kar_pg_required_domain(p, r->arena);
 }
 
+struct kar_flavor_terms queuejob_flavor(const struct queuejob_reconcile *r)
+{
+	const struct kar_flavor *f = r->f->v->flavor;
+
+	return f ? kar_flavor_terms_copy(&f->terms, r->arena) : (struct kar_flavor_terms){ 0 };
+}
+
 /* Which rank each place is for, and which each pod has: of a plan for all pods that have not succeeded, before any place is taken. */
 static void count_ranks(struct task_seats *t, const struct podset_task *task, struct kar_arena *a)
 {

@@ -125,6 +125,7 @@ static void create(struct queuejob_reconcile *r, const struct candidate *w, cons
 		.incarnation = r->f->seen->incarnation,
 		.pin = pin,
 		.domain = queuejob_domain(r),
+		.flavor = queuejob_flavor(r),
 		.bound = r->f->v->direct,
 		.native = queuejob_is_native(r) };
 	a->what = QUEUEJOB_CREATE_POD;

@@ -64,9 +64,11 @@ struct queuejob_view {
 	const struct kar_queuejob *job; /* NULL: no job has the key's name; then only the orphans count */
 	const struct kar_schedulingspec *sched; /* of the job's name; NULL: none */
 	const struct kar_podgroup *group;       /* likewise */
-	const char *queue;                      /* in force (controllers/cluster/asked.h); "": none */
-	const struct kar_service *service;      /* likewise; only one with our label is seen */
-	const struct kar_pod **pods;            /* all with a controller ownerReference to the job's UID */
+	const struct kar_flavor
+		*flavor;   /* in which the group is admitted, or holds room; NULL: its pods may be anywhere */
+	const char *queue; /* in force (controllers/cluster/asked.h); "": none */
+	const struct kar_service *service; /* likewise; only one with our label is seen */
+	const struct kar_pod **pods;       /* all with a controller ownerReference to the job's UID */
 	size_t n_pods;
 	const struct kar_pod **blocking; /* pods under a name of ours that are not the job's own */
 	size_t n_blocking;
@@ -145,10 +147,11 @@ struct queuejob_new_pod {
 	size_t task;
 	int32_t index;
 	int32_t incarnation;
-	const char *pin;         /* node of the plan; "": any */
-	struct kar_array domain; /* struct kar_pair: labels that its node must have as well */
-	bool bound;              /* created bound to .pin */
-	bool native;             /* it names the PodGroup of Kubernetes */
+	const char *pin;                /* node of the plan; "": any */
+	struct kar_array domain;        /* struct kar_pair: labels that its node must have as well */
+	struct kar_flavor_terms flavor; /* likewise, with tolerations */
+	bool bound;                     /* created bound to .pin */
+	bool native;                    /* it names the PodGroup of Kubernetes */
 	bool replaces; /* of a dry run: if it succeeds, the running gang is restarted with such pods */
 };
 

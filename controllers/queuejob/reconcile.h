@@ -517,6 +517,8 @@ struct pod_pins {
 };
 /* Labels (struct kar_pair) of the domain inside which all pods of the gang must be; in the arena of the sync. */
 struct kar_array queuejob_domain(const struct queuejob_reconcile *r) KAR_NONNULL;
+/* Of the flavor in which it is admitted; in the arena of the sync. */
+struct kar_flavor_terms queuejob_flavor(const struct queuejob_reconcile *r) KAR_NONNULL;
 struct pod_pins *pod_pins_new(const struct queuejob_reconcile *r) KAR_NONNULL KAR_RETNN;
 /*
  * The node of the new pod with this index of the task, in *@pin; "": any. It is the place of its rank, or if that is taken the next one. False: the pod must wait, because all places are for pods of the @minimum, or

@@ -326,6 +326,8 @@ static void share_acceptance(const struct kar_sync *s, const struct queuejob_new
 	struct kar_pod_stored stored;
 	bool shown = read_stored(answer, &arena, &stored);
 
+	if (shown && (pod->flavor.labels.n || kar_has_text(pod->flavor.tolerations)))
+		stored.needs = NULL; /* they are more than those of the template */
 	if (shown && stored.needs && pod->domain.n)
 		stored.needs = outside_of_domain(stored.needs, kar_as_queuejob(s->object), pod, &arena);
 	queuejob_share_answer(s->controller->stores->templates, s, pod, NULL, shown ? &stored : NULL);

@@ -4,9 +4,10 @@
  *
  *   "node n cpu=20; queue a under=t w=2 n=cpu:4 g=cpu:1 cap=cpu:10 jobs=3 strict; group j a 1..9 cpu=1 p=10 t=5 run=3"
  *
+ *   flavor NAME ~TAINT        a flavor, with what pods there tolerate; flavors come first, by name. "@:flavor=NAME" is a word of its nodes
  *   node NAME words           as in sched_words.h; nodes come first; "3*node n" makes n1 .. n3
  *   queue NAME ...            under=PARENT w=WEIGHT n= g= cap=RES:N,RES:N jobs=N, flags strict preempt provisions closed drain keep
- *                             deleting; usual=SECONDS (median run time of five jobs); was=PARENT (in force so far; "root": top)
+ *                             deleting in-order; of=FLAVOR, and then n= and cap= are of it; usual=SECONDS (median run time of five jobs); was=PARENT (in force so far; "root": top)
  *   quota NS QUOTA RES=N ...  pods, requests.cpu ...; foreign=N is of all rows of it; quotas come before groups
  *   reservation QUEUE GROUP since=T until=T pods=N gathered=PERCENT   status.reservation (groups come before)
  *   budget NAME=N             a PodDisruptionBudget of which N pods may be disrupted
@@ -16,7 +17,7 @@
  *        p=BASE t=CREATED waited=SECONDS run=D (admitted, D pods bound; on=NODE:N,NODE:N or the first node) bare=D (admitted, no pod bound)
  *        claim (reserving), formed=T admitted=T scaled=T started=T ends=T stops=N (that many of its pods are still leaving the first node)
  *        budget=NAME:N (it protects N of its pods), fixed (not elastic), ineligible=REASON, unit=NAME,NAME, timeout=SECONDS, keep (not evictable), replaces, direct (created_bound), raised=D (runs D < MIN), yields, empty (yields to groups with members), bound-for-good (not_returnable), evictions=N
- *        required=LABEL (all its pods are in one domain of this label)
+ *        flavor=NAME (that it has); only=LABEL=VALUE (of nodes); required=LABEL (all its pods are in one domain of this label)
  *        edit=N:RES:AMOUNT (its templates were edited: a minimum of N such pods) edited=... (a pass has let that in)
  *   flags runtime= window= starve= age= (seconds) load= (thousandths)
  *   now SECONDS
@@ -46,6 +47,14 @@ struct world {
 	const char *budget_names[WORLD_AMOUNTS];
 	int32_t budgets[WORLD_AMOUNTS];
 	struct world_amounts alloc, foreign;
+	struct kar_queue_flavor flavors[WORLD_AMOUNTS];
+	struct world_amounts of_flavors[WORLD_AMOUNTS], taken[WORLD_AMOUNTS];
+	struct world_flavored {
+		const char *node;
+		struct world_amounts *list; /* that it offers */
+		uint32_t flavor;
+	} flavored[WORLD_AMOUNTS];
+	uint32_t n_flavored;
 	struct kar_queue_expected expected[WORLD_AMOUNTS];
 	kar_class classes[1024];
 	uint32_t n_classes;
@@ -94,11 +103,77 @@ static inline kar_class world_class(struct world *w, const char *needs)
 	return c;
 }
 
+/* 1 + the number of the flavor in "@:flavor=NAME ..." (NULL: none), 0: of none. */
+static inline uint32_t world_flavor_of(struct world *w, const char *word)
+{
+	const char *rest = word ? strchr(word, '=') + 1 : "";
+	const char *name = words_part(&w->a, &rest, " ");
+
+	for (uint32_t i = 0; i < w->s.n_flavors; i++) {
+		if (strcmp(w->flavors[i].name, name) == 0)
+			return i + 1;
+	}
+	return 0;
+}
+
+/* The node of @text offers this. */
+static inline void world_offer(struct world *w, uint32_t flavor, const char *text, const char *resource,
+	int64_t amount)
+{
+	const char *name = words_part(&w->a, &text, " ");
+	struct world_flavored *last = w->n_flavored ? &w->flavored[w->n_flavored - 1] : NULL;
+
+	if (!flavor)
+		return;
+	if (!last || strcmp(last->node, name) != 0) {
+		assert(w->n_flavored < KAR_LEN(w->flavored));
+		last = &w->flavored[w->n_flavored++];
+		*last = (struct world_flavored){ .node = name,
+			.list = kar_arena_alloc(&w->a, 1, sizeof(*last->list)),
+			.flavor = flavor };
+	}
+	world_sum(last->list, resource, amount);
+	world_sum(&w->of_flavors[flavor - 1], resource, amount);
+}
+
+static inline void world_flavor(struct world *w, const char *text)
+{
+	struct kar_queue_flavor *f = &w->flavors[w->s.n_flavors++];
+	struct kar_toleration *t = kar_arena_alloc(&w->a, 1, sizeof(*t));
+
+	*f = (struct kar_queue_flavor){ .name = words_part(&w->a, &text, " "), .tolerations = t };
+	if (*text == '~') {
+		*t = (struct kar_toleration){ .key = text + 1, .value = "", .exists = true };
+		f->n_tolerations = 1;
+	}
+}
+
+/* What the pods that are bound have of each flavor. */
+static inline void world_count_flavors(struct world *w)
+{
+	for (uint32_t i = 0; i < w->s.n_flavors; i++)
+		w->taken[i].n = 0;
+	for (uint32_t i = 0; i < w->n_flavored; i++) {
+		const struct world_flavored *n = &w->flavored[i];
+
+		for (uint32_t k = 0; k < n->list->n; k++)
+			world_sum(&w->taken[n->flavor - 1], n->list->items[k].resource,
+				n->list->items[k].amount -
+					kar_sched_node_free(w->sched, n->node, n->list->items[k].resource));
+	}
+	for (uint32_t i = 0; i < w->s.n_flavors; i++) {
+		w->flavors[i].alloc = world_list(&w->of_flavors[i]);
+		w->flavors[i].taken = world_list(&w->taken[i]);
+	}
+	w->s.flavors = w->flavors;
+}
+
 static inline void world_node(struct world *w, const char *text)
 {
 	const char *words = text, *all = text;
 	bool pods = strstr(text, " cordoned") || strstr(text, " notready"); /* it is in no sum */
 	bool usable = !pods;
+	uint32_t flavor = world_flavor_of(w, strstr(text, "@:flavor="));
 
 	w->node = w->node ? w->node : words_part(&w->a, &words, " ");
 	words = all;
@@ -109,6 +184,7 @@ static inline void world_node(struct world *w, const char *text)
 		if (!usable || !*value || word[0] == '@' || word[0] == '!')
 			continue;
 		world_sum(&w->alloc, words_resource(word), words_amount(word, value));
+		world_offer(w, flavor, text, words_resource(word), words_amount(word, value));
 		pods |= strcmp(word, "pods") == 0;
 	}
 	if (!pods)
@@ -129,6 +205,8 @@ static inline void world_nodes(struct world *w, const char *text, int n)
 static inline void world_queue(struct world *w, const char *text)
 {
 	struct kar_queue_in *q = &w->queues[w->s.n_queues++];
+	struct kar_queue_flavor_right *rights = kar_arena_alloc(&w->a, WORLD_AMOUNTS, sizeof(*rights)),
+				      *of = NULL;
 
 	assert(w->s.n_queues <= WORLD_QUEUES);
 	*q = (struct kar_queue_in){ .name = words_part(&w->a, &text, " "),
@@ -146,14 +224,19 @@ static inline void world_queue(struct world *w, const char *text)
 		else if (strcmp(word, "usual") == 0) {
 			q->n_run_times = 5;
 			q->median_seconds = strtoll(value, NULL, 10);
+		} else if (strcmp(word, "of") == 0) {
+			of = &rights[q->n_flavors++];
+			of->flavor = world_flavor_of(w, kar_arena_printf(&w->a, "=%s", value)) - 1;
+			q->flavors = rights;
 		} else if (strcmp(word, "n") == 0)
-			q->deserved = world_amounts(w, value);
+			*(of ? &of->deserved : &q->deserved) = world_amounts(w, value);
 		else if (strcmp(word, "g") == 0)
 			q->guarantee = world_amounts(w, value);
 		else if (strcmp(word, "cap") == 0)
-			q->capability = world_amounts(w, value);
+			*(of ? &of->capability : &q->capability) = world_amounts(w, value);
 		else if (strcmp(word, "jobs") == 0)
 			q->max_jobs = atoi(value);
+		q->flavors_in_order |= strcmp(word, "in-order") == 0;
 		q->strict |= strcmp(word, "strict") == 0;
 		q->preempts |= strcmp(word, "preempt") == 0;
 		q->provisions |= strcmp(word, "provisions") == 0;
@@ -425,6 +508,8 @@ static inline bool world_group_word(struct world *w, struct kar_queue_group *g, 
 		g->hold_yields = true;
 	} else if (strcmp(word, "lost") == 0)
 		g->hold = world_amounts(w, value);
+	else if (strcmp(word, "flavor") == 0)
+		g->flavor = world_flavor_of(w, kar_arena_printf(&w->a, "=%s", value));
 	else if (strcmp(word, "claim") == 0)
 		g->standing = KAR_QUEUE_RESERVING;
 	else if (strcmp(word, "budget") == 0)
@@ -505,7 +590,9 @@ static inline void world_group(struct world *w, const char *text, int number)
 		char *word = words_part(&w->a, &words, " ");
 		char *both = kar_arena_printf(&w->a, "%s", word), *value = words_value(both);
 
-		if (!world_group_word(w, g, both, value))
+		if (strcmp(both, "only") == 0)
+			kar_buf_printf(&needs, "on=%s ", value);
+		else if (!world_group_word(w, g, both, value))
 			kar_buf_printf(&needs, "%s ", word);
 	}
 	r->class = world_class(w, kar_buf_cstr(&needs));
@@ -576,6 +663,8 @@ static inline void world_say(struct world *w, const char *text)
 			world_node(w, one);
 		else if (strcmp(what, "queue") == 0)
 			world_queue(w, one);
+		else if (strcmp(what, "flavor") == 0)
+			world_flavor(w, one);
 		else if (strcmp(what, "quota") == 0)
 			world_quota(w, one);
 		else if (strcmp(what, "budget") == 0)
@@ -614,6 +703,7 @@ static inline void world_plan(struct world *w)
 	w->s.expected = w->expected;
 	w->s.sched = w->sched;
 	w->s.recounts = true;
+	world_count_flavors(w);
 	kar_queue_plan(&w->s, w->now, &w->a, &w->r);
 }
 
@@ -697,6 +787,7 @@ static inline void world_apply(struct world *w)
 		g->resized = g->resized && d->desired == g->desired;
 		g->last_scale = d->scaled ? w->now : g->last_scale;
 		g->standing = d->standing;
+		g->flavor = d->flavor;
 		g->desired = d->desired;
 		world_cut(w, g, d->desired);
 		for (uint32_t k = 0; d->places && k < d->places->n_places; k++) {

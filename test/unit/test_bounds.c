@@ -68,6 +68,7 @@ static const struct kar_arena *arena_of(const struct kar_object *o)
 		: o->type == &kar_schedulingspec_type ? &kar_as_schedulingspec(o)->mem
 		: o->type == &kar_queue_type          ? &kar_as_queue(o)->mem
 		: o->type == &kar_topology_type       ? &kar_as_topology(o)->mem
+		: o->type == &kar_flavor_type         ? &kar_as_flavor(o)->mem
 		: o->type == &kar_service_type        ? &kar_as_service(o)->mem
 						      : NULL;
 }
@@ -242,6 +243,10 @@ static const struct row {
 		"{" HEAD
 		",\"spec\":{\"levels\":[{\"nodeLabel\":@}]},\"status\":{\"levels\":[{\"nodeLabel\":@}],\"conditions\":[{\"type\":@,\"status\":\"True\",\"reason\":@,\"message\":@}]}}",
 		16 * KIB },
+	{ "flavor", &kar_flavor_type,
+		"{" HEAD
+		",\"spec\":{\"nodeSelector\":{\"matchLabels\":{%}},\"tolerations\":[{\"key\":@,\"operator\":@,\"value\":@,\"effect\":@}]},\"status\":{\"nodes\":1,\"allocatable\":{%}}}",
+		72 * KIB },
 	{ "csidriver", &kar_csidriver_type, "{" HEAD ",\"spec\":{\"nodeIDAllocatable\":@}}", 4 * KIB },
 	{ "limitrange_with_many_defaults", &kar_limitrange_type,
 		"{" HEAD ",\"spec\":{\"limits\":[{\"type\":\"Container\",\"default\":{%}}]}}", 36 * KIB },

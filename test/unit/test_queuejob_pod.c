@@ -443,9 +443,29 @@ static void names_are_read_back(void **state)
 	kar_object_unref(&job->o);
 }
 
+static void pods_of_a_flavor_get_its_labels_and_tolerations(void **state KAR_UNUSED)
+{
+	struct kar_pair label = { "spot", "yes" };
+	const struct kar_queuejob *job = job_of(JOB(
+		"\"taskSpecs\":[{\"replicas\":1,\"name\":\"w\",\"template\":{\"spec\":{\"tolerations\":[{\"key\":\"own\"}],\"containers\":[{\"name\":\"c\"}]}}}]"));
+	struct kar_buf out = { 0 };
+	const struct kar_pod_params p = { .job = job,
+		.template_hash = "h",
+		.flavor = { .labels = { .items = &label, .n = 1 },
+			.tolerations = "{\"key\":\"spot\",\"operator\":\"Exists\"}" } };
+
+	assert_int_equal(kar_queuejob_pod_write(&p, &out, NULL), 0);
+	assert_non_null(strstr(kar_buf_cstr(&out), "\"nodeSelector\":{\"spot\":\"yes\"}"));
+	assert_non_null(strstr(kar_buf_cstr(&out),
+		"\"tolerations\":[{\"key\":\"own\"},{\"key\":\"spot\",\"operator\":\"Exists\"}]"));
+	kar_buf_release(&out);
+	kar_object_unref(&job->o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(pods_of_a_flavor_get_its_labels_and_tolerations),
 		TEST(smallest_template_gets_everything),
 		TEST(template_is_kept_byte_for_byte),
 		TEST(scheduler_of_the_job_is_for_templates_without_one),

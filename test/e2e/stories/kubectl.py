@@ -36,7 +36,7 @@ def story_types_are_found_and_explained(s):
     expect_equal(listed["queuejobs"], ["qj", "kube-arbitrator.io/v1alpha1", "true", "QueueJob"], "the line of queuejobs")
     expect_equal(listed["pods"], ["po", "v1", "true", "Pod"], "the line of pods")
     expect_equal(sorted(s.kubectl("api-resources", "--api-group=kube-arbitrator.io", "-o", "name").split()),
-                 ["queuejobs.kube-arbitrator.io", "queues.kube-arbitrator.io", "schedulingspecs.kube-arbitrator.io", "topologies.kube-arbitrator.io"], "resources of our group")
+                 ["flavors.kube-arbitrator.io", "queuejobs.kube-arbitrator.io", "queues.kube-arbitrator.io", "schedulingspecs.kube-arbitrator.io", "topologies.kube-arbitrator.io"], "resources of our group")
     text = s.kubectl("explain", "qj.spec.schedSpec.minAvailable")
     for words in ("GROUP:      kube-arbitrator.io", "KIND:       QueueJob", "FIELD: minAvailable <integer>"):
         expect(words in text, f"kubectl explain qj.spec.schedSpec.minAvailable must say {words!r}:\n{text}")

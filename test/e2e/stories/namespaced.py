@@ -44,7 +44,7 @@ def installed(s):
 
 
 # A manager that does not see all nodes places nothing: it counts no devices, reads no volumes, binds and evicts no pod, takes no start back, and asks Kubernetes for no PodGroup.
-PLACING = (["resource.k8s.io"], ["deviceclasses", "resourceslices", "resourceclaims", "resourceclaimtemplates"]), ([""], ["persistentvolumeclaims", "persistentvolumes"]), (["storage.k8s.io"], ["storageclasses", "csidrivers"]), (["kube-arbitrator.io"], ["topologies"]), (["kube-arbitrator.io"], ["topologies/status"]), \
+PLACING = (["resource.k8s.io"], ["deviceclasses", "resourceslices", "resourceclaims", "resourceclaimtemplates"]), ([""], ["persistentvolumeclaims", "persistentvolumes"]), (["storage.k8s.io"], ["storageclasses", "csidrivers"]), (["kube-arbitrator.io"], ["topologies"]), (["kube-arbitrator.io"], ["flavors"]), (["kube-arbitrator.io"], ["topologies/status"]), (["kube-arbitrator.io"], ["flavors/status"]), \
     ([""], ["pods/binding"]), ([""], ["pods/eviction"]), ([""], ["pods/status"]), (["scheduling.k8s.io"], ["podgroups"])
 
 
