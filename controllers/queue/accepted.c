@@ -174,12 +174,24 @@ bool queue_is_refused_at_its_start(const struct making *m)
 	return false;
 }
 
+/* A pod of another namespace that claims to be of the job is none of it, and none for the job either. */
+static bool has_pods(const struct making *m)
+{
+	const struct kar_object *o;
+
+	for (struct kar_iter it = kar_store_by_index(m->p->stores->pods, KAR_POD_BY_OWNER, m->owner->uid);
+		kar_iter_next(&it, &o);) {
+		if (kar_streq(o->ns, m->owner->ns))
+			return true;
+	}
+	return false;
+}
+
 bool queue_is_edited_at_its_start(const struct making *m)
 {
 	const struct kar_workload *w = m->qg->workload;
 
-	return w->waits && kar_podgroup_admission_is_old(m->group, w->generation) &&
-		!kar_store_index_count(m->p->stores->pods, KAR_POD_BY_OWNER, m->owner->uid);
+	return w->waits && kar_podgroup_admission_is_old(m->group, w->generation) && !has_pods(m);
 }
 
 static void want_verdicts(struct queue_pass *p, const struct queue_group *qg)

@@ -409,6 +409,31 @@ static void who_gives_its_place_back_has_failed_as_often_as_before(void **state)
 	assert_true(forgets_failures());
 }
 
+/* The job does not count it, so it would wait for its queue for ever. */
+static void pod_of_another_namespace_is_no_pod_of_an_edited_job(void **state)
+{
+	static const struct {
+		const char *ns, *plan;
+	} rows[] = {
+		{ "ns", "" },
+		{ "other", "patch podgroups/status ns/t (Admitted=False/InsufficientCapacity position=1)" },
+	};
+
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		char meta[512];
+
+		assert_false(teardown(state) || begin(state));
+		put_gang("u", 9, "", RUNS, "\"phase\":\"Running\",\"incarnation\":1");
+		put_gang("t", 8, "", PLACED_FOR("7"), "\"phase\":\"Pending\"");
+		show_stored("t", (struct kar_pod_stored){ .needs = SMALL });
+		snprintf(meta, sizeof(meta),
+			",\"namespace\":\"%s\",\"ownerReferences\":[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"QueueJob\",\"name\":\"t\",\"uid\":\"uid-t\",\"controller\":true}]",
+			rows[i].ns);
+		put_named(w.stores.pods, "forged", meta, ",\"spec\":{\"containers\":[]}");
+		assert_string_equal(pass(), rows[i].plan);
+	}
+}
+
 /* The pods of a job that was edited after it was let in are others: it is judged anew, as long as it has none. */
 static void who_is_edited_before_it_has_pods_is_judged_anew(void **state)
 {
@@ -557,6 +582,7 @@ int main(void)
 		TEST(one_question_is_for_all_that_ask_for_the_same),
 		TEST(what_admission_looks_at_is_asked_about),
 		TEST(who_is_refused_at_its_start_gives_its_place_back),
+		TEST(pod_of_another_namespace_is_no_pod_of_an_edited_job),
 		TEST(who_is_edited_before_it_has_pods_is_judged_anew),
 		TEST(who_gives_its_place_back_has_failed_as_often_as_before),
 		TEST(who_is_refused_later_keeps_its_place),
