@@ -79,6 +79,27 @@ static void write_task(struct qj *q, struct kar_json_writer *w)
 	kar_jw_end_object(w);
 }
 
+/* "fetch,clean:Ended": the API server looks at the words. */
+static void write_after(const char *list, struct kar_json_writer *w)
+{
+	char *copy = kar_xstrdup(list), *rest = copy;
+
+	kar_jw_key(w, "after");
+	kar_jw_begin_array(w);
+	for (char *name; (name = strsep(&rest, ",")) != NULL;) {
+		char *end = name;
+
+		(void)strsep(&end, ":");
+		kar_jw_begin_object(w);
+		kar_jw_kv_string(w, "name", name);
+		if (end)
+			kar_jw_kv_string(w, "status", end);
+		kar_jw_end_object(w);
+	}
+	kar_jw_end_array(w);
+	free(copy);
+}
+
 static void write_job(struct qj *q, struct kar_buf *out)
 {
 	struct kar_json_writer w;
@@ -95,6 +116,8 @@ static void write_job(struct qj *q, struct kar_buf *out)
 	kv_map(&w, "spec");
 	if (q->o.wish.queue)
 		kar_jw_kv_string(&w, "queue", q->o.wish.queue);
+	if (q->o.wish.after)
+		write_after(q->o.wish.after, &w);
 	if (q->o.wish.min) {
 		kv_map(&w, "schedSpec");
 		kar_jw_kv_int(&w, "minAvailable", q->o.wish.min);

@@ -28,12 +28,13 @@ static const struct qj_help commands[] = {
 		"JSON; -f - reads the standard input. Objects go to the standard output, words about fields to the other one:\n"
 		"\"A -> B\" is carried over, \"A: ...\" needs a look. It needs no cluster.\n" },
 	{ "create", "NAME --image IMAGE [-- COMMAND...]", "makes a job of one task",
-		"--image --replicas --min --gpu --cpu --memory --queue --dry-run --output",
+		"--image --replicas --min --gpu --cpu --memory --queue --after --dry-run --output",
 		"--replicas N     pods; default: 1\n"
 		"--min N          pods that start together and are needed; default: all\n"
 		"--gpu N          GPUs of each pod: nvidia.com/gpu; or RESOURCE=N\n"
 		"--cpu, --memory  requests of each pod\n"
 		"--queue NAME     default: that of the cluster\n"
+		"--after JOBS     jobs that must be Completed before: fetch,clean; or clean:Failed, clean:Ended\n"
 		"--dry-run client prints what would be made, without a cluster; with server the API server looks at it.\n"
 		"Output: yaml, json or name.\n" },
 	{ "wait", "JOB", "returns when it has ended, or runs", "--for --timeout --progress",

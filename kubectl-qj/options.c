@@ -30,6 +30,7 @@ enum {
 	CPU,
 	MEMORY,
 	QUEUE,
+	AFTER,
 	INDEX,
 	FILENAME,
 	KEEP_CRDS,
@@ -59,6 +60,7 @@ static const struct option flags[] = {
 	{ "cpu", required_argument, NULL, CPU },
 	{ "memory", required_argument, NULL, MEMORY },
 	{ "queue", required_argument, NULL, QUEUE },
+	{ "after", required_argument, NULL, AFTER },
 	{ "index", required_argument, NULL, INDEX },
 	{ "previous", no_argument, NULL, 'p' },
 	{ "keep-crds", no_argument, NULL, KEEP_CRDS },
@@ -156,6 +158,8 @@ static const char **text_of(struct qj_options *o, int flag)
 		return &o->wish.memory;
 	case QUEUE:
 		return &o->wish.queue;
+	case AFTER:
+		return &o->wish.after;
 	case FILENAME:
 		return &o->file;
 	default:

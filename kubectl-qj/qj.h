@@ -30,7 +30,7 @@ enum qj_output { QJ_TABLE, QJ_WIDE, QJ_JSON, QJ_YAML, QJ_NAME };
 
 /* Of create. Texts as they stand on the command line; NULL: not there. */
 struct qj_wish {
-	const char *image, *gpu, *cpu, *memory, *queue;
+	const char *image, *gpu, *cpu, *memory, *queue, *after;
 	int32_t replicas, min; /* 0: not there */
 };
 

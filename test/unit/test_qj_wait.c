@@ -104,9 +104,10 @@ static const struct qj_row waits[] = {
 
 static const struct qj_row creations[] = {
 	{ "yaml without a cluster",
-		"create j -n a --image=img --replicas=3 --min=2 --gpu=1 --cpu=500m --memory=1Gi --queue=q --dry-run=client -o yaml -- sleep 5 yes",
+		"create j -n a --image=img --replicas=3 --min=2 --gpu=1 --cpu=500m --memory=1Gi --queue=q --after=pre,b:Ended --dry-run=client -o yaml -- sleep 5 yes",
 		qj_cmd_create,
 		.out = "apiVersion: kube-arbitrator.io/v1alpha1\nkind: QueueJob\nmetadata:\n  name: j\n  namespace: a\nspec:\n  queue: q\n"
+		       "  after:\n  - name: pre\n  - name: b\n    status: Ended\n"
 		       "  schedSpec:\n    minAvailable: 2\n  taskSpecs:\n  - name: worker\n    replicas: 3\n    template:\n      spec:\n"
 		       "        containers:\n        - name: main\n          image: img\n          command:\n          - sleep\n          - \"5\"\n"
 		       "          - \"yes\"\n          resources:\n            requests:\n              cpu: \"500m\"\n              memory: \"1Gi\"\n"
