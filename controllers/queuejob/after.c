@@ -1,6 +1,8 @@
 /* A job that starts after others (spec.after): the job joins its queue when all of them have ended as asked. */
 #include "controllers/queuejob/reconcile.h"
 
+#include <assert.h>
+
 #include "api/copy.h"
 #include "common/base/str.h"
 
@@ -29,8 +31,9 @@ bool queuejob_cannot_follow(struct queuejob_reconcile *r)
 void queuejob_fail_dependency(struct queuejob_reconcile *r)
 {
 	const struct queuejob_after *a = find_wrong_end(r);
-	bool completed = a->on == KAR_AFTER_COMPLETED;
+	bool completed = a && a->on == KAR_AFTER_COMPLETED;
 
+	assert(a); /* queuejob_cannot_follow() holds */
 	queuejob_fail(r, kar_reason_DependencyFailed,
 		kar_arena_printf(r->arena,
 			"job %s is %s, and this job starts only after it has %s (spec.after)", a->name,

@@ -6,6 +6,7 @@
 
 #include "api/names.h"
 #include "api/new_object.h"
+#include "common/base/buf.h"
 #include "common/base/str.h"
 #include "common/codec/json.h"
 #include "controllers/runtime/controller.h"
@@ -128,16 +129,15 @@ static void write_suspend(struct kar_json_writer *w, const struct kar_action *a,
 #define RESUMED_BY "/metadata/annotations/" KAR_GROUP "~1resumed-by"
 #define POD_GROUP "/metadata/labels/scheduling.x-k8s.io~1pod-group"
 
-enum { PATH = 320 }; /* bytes: that of a template, and of a label in it */
-
 static void begin_operation(struct kar_json_writer *w, const char *op, const char *at, const char *below)
 {
-	char path[PATH];
+	struct kar_buf path = { 0 };
 
-	snprintf(path, sizeof(path), "%s%s", at, below);
+	kar_buf_printf(&path, "%s%s", at, below);
 	kar_jw_begin_object(w);
 	kar_jw_kv_string(w, "op", op);
-	kar_jw_kv_string(w, "path", path);
+	kar_jw_kv_string(w, "path", kar_buf_cstr(&path));
+	kar_buf_release(&path);
 	if (!kar_streq(op, "remove"))
 		kar_jw_key(w, "value");
 }
@@ -202,7 +202,7 @@ static void open_gates(struct kar_json_writer *w, const struct kar_suspendable_s
 /* It is suspended by us, so it has annotations. A version that is not that of the object is a conflict. */
 static void write_open(struct kar_json_writer *w, const struct kar_action *a, const struct kar_suspendable *s)
 {
-	char text[PATH];
+	char text[64]; /* a version, or "/spec/runPolicy" */
 
 	snprintf(text, sizeof(text), "%" PRIu64, a->rv);
 	kar_jw_begin_array(w);
