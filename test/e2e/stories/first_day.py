@@ -93,13 +93,13 @@ def drained_node(x):
 
 def three_for_one(x):
     """34: three gangs of which only one has room at a time"""
-    name = x.queue("a")
+    name = x.queue("a")  # of jobs of one second that goes first whose name does
     x.runs(gang("one", queue=name))
-    x.s.apply(gang("two", queue=name))
-    yield job("two"), r"NoFit +1 of 3 pods fit now: 4 nodes lack cpu \(short 32\).*; 1st of 1"
-    x.s.apply(gang("three", queue=name))
-    yield job("three"), r"NoFit +1 of 3 pods fit now: .*; 2nd of 2"
-    for ends, starts in (("one", "two"), ("two", "three")):
+    x.s.apply(gang("second", queue=name))
+    yield job("second"), r"NoFit +1 of 3 pods fit now: 4 nodes lack cpu \(short 32\).*; 1st of 1"
+    x.s.apply(gang("third", queue=name))
+    yield job("third"), r"NoFit +1 of 3 pods fit now: .*; 2nd of 2"
+    for ends, starts in (("one", "second"), ("second", "third")):
         x.s.kubectl("delete", "qj", ends, "--cascade=foreground")
         yield job(starts), "^Running"
 

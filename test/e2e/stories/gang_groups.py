@@ -18,7 +18,7 @@ def story_jobs_of_a_gang_group_start_together(s):
     s.apply(gang("red", replicas=2, sched={"gangGroups": names["red"]}))
     s.wait_phase("red", "Pending", reason="WaitingForGangGroup", message=f"it starts with {s.namespace}/blue, which does not exist; 1st of 1 in queue default")
     s.apply(gang("blue", replicas=2, sched={"gangGroups": names["blue"]}))
-    waits = rf"it starts with {s.namespace}/blue, which waits \((NoFit|InsufficientCapacity)\); 1st of 2 in queue default"
+    waits = rf"it starts with {s.namespace}/blue, which waits \((NoFit|InsufficientCapacity)\); (1st|2nd) of 2 in queue default"  # of one second the name decides
     wait_until(lambda: re.fullmatch(waits, s.status("red").get("message", "")), f"red says: {waits}")
     time.sleep(1)
     for name in names:

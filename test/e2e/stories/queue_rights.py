@@ -93,8 +93,8 @@ def story_guarantee_is_kept_free(s):
         s.apply(gang("fourth", replicas=1, cpu="64", queue=q.name("other")))
         words = f"insufficient cpu: 64 requested, 0 of 256 free (64 short), held for guarantees of other queues: 64 cpu are free but guaranteed to queue {q.name('sure')}; 1st of 1 in queue {q.name('other')}"
         s.wait_phase("fourth", "Pending", reason="GuaranteeReserved", message=words)
-        s.apply(gang("four", replicas=4, cpu="64", queue=q.name("other")))
-        s.wait_phase("four", "Pending", reason="GuaranteeReserved",
+        s.apply(gang("whole", replicas=4, cpu="64", queue=q.name("other")))
+        s.wait_phase("whole", "Pending", reason="GuaranteeReserved",
                      message=f"insufficient cpu: 256 requested, 192 of 256 free (64 short), held for guarantees of other queues: 64 cpu are free but guaranteed to queue {q.name('sure')}; 2nd of 2 in queue {q.name('other')}")
         s.apply(gang("mine", replicas=1, cpu="64", queue=q.name("sure")))
         running(s, "mine", 1)
