@@ -208,7 +208,7 @@ ready_for_cluster() {
 	room_for_kubernetes && build_gcc && attempt 'build the local Kubernetes (minutes the first time)' cluster test/cluster/cluster build
 }
 
-tier_e2e() { ready_for_cluster && stories && stories --native && stories --foreign-crd; }
+tier_e2e() { ready_for_cluster && stories --clusters 2 && stories --native && stories --foreign-crd; }
 
 # The seed belongs to the code, as that of the simulation; what the machine makes of it differs from run to run.
 tier_soak() {

@@ -83,7 +83,7 @@ def story_uninstall_leaves_nothing(s):
         expect(status == 0 and text.endswith("Nothing of kar-controllers is left but its CRDs\n"), f"with --keep-crds: {status} {text}")
         expect("Took the finalizer kube-arbitrator.io/queue off Queue default\n" in text, f"queues are released: {text}")
         expect_equal(text.count("Stopped Deployment kar-system/"), 2, f"Deployments that were stopped: {text}")
-        expect(all("customresourcedefinition" in name for name in left(s)) and len(left(s)) == 6, f"left with --keep-crds: {left(s)}")
+        expect(all("customresourcedefinition" in name for name in left(s)) and len(left(s)) == 7, f"left with --keep-crds: {left(s)}")
         expect_equal([p["metadata"].get("finalizers") for p in s.pods("stays").values()], [None, None], "finalizers of pods that go on")
         for name in ("ClusterRoleBinding reads-metrics", f"RoleBinding {s.namespace}/edits"):
             expect(f"Deleted {name}\n" in text, f"{name} is deleted: {text}")
