@@ -104,11 +104,11 @@ bool kar_suspendable_same(const struct kar_suspendable *a, const struct kar_susp
 struct kar_suspendable *kar_suspendable_new(const struct kar_type *type, const struct kar_wire_object *head,
 	struct kar_intern *strings) KAR_NONNULL KAR_RETNN;
 /*
- * Adds a set, @count pods of the PodTemplateSpec @raw (JSON), which is at the JSON pointer @at. .most and .ever are @count. For project().
+ * Adds a set @name (NULL: it has none), @count pods of the PodTemplateSpec @raw (JSON), which is at the JSON pointer @at. .most and .ever are @count. For project().
  * NULL: it would be one too many, and .unsupported says so. More are added later, so the result is not kept.
  */
 struct kar_suspendable_set *kar_suspendable_add(struct kar_suspendable *s, const char *name, const char *at,
-	int64_t count, struct kar_str raw) KAR_NONNULL;
+	int64_t count, struct kar_str raw) __attribute__((nonnull(1, 3)));
 /* Is the condition @type True in @conditions (struct kar_wire_condition)? */
 bool kar_suspendable_is_so(const struct kar_array *conditions, const char *type) KAR_NONNULL;
 /* .managed_by of @s, whose spec names the controller @named (may be NULL), for a kind whose own controller is @itself. */

@@ -128,8 +128,9 @@ static void count_nodes(const struct queue_pass *p, struct kar_queue_flavor *all
 
 	for (struct kar_iter it = kar_store_all(p->stores->nodes); p->nodes && kar_iter_next(&it, &o);) {
 		const struct kar_node_offer *node = &kar_as_node(o)->offer;
-		uint32_t f = queue_flavor_number(p,
-			kar_sched_label_of(kar_snapshot_sched(p->nodes), node->name, KAR_QUEUE_FLAVOR_LABEL));
+		const char *label =
+			kar_sched_label_of(kar_snapshot_sched(p->nodes), node->name, KAR_QUEUE_FLAVOR_LABEL);
+		uint32_t f = label ? queue_flavor_number(p, label) : 0;
 
 		if (f && kar_sched_usable(node))
 			add_node(p, node, &all[f - 1]);

@@ -227,16 +227,18 @@ static bool rests(const struct recount *r)
 }
 
 /*
- * A minimum that an edit has raised is created all or none, and somebody else's pod has one of its names; or its templates were edited since,
- * and wait for their queue: no pod of the former ones is created any more.
+ * A minimum that an edit has raised is created all or none, and somebody else's pod has one of its names; or templates were edited since, and
+ * wait for their queue while those of the former ones run on: no pod of these is created any more. That also holds for a gang whose first
+ * forming nobody has recorded, because the manager died, before its minimum was raised.
  */
 static bool cannot_begin(const struct recount *r)
 {
 	const struct sim_value *edit =
 		model_condition(model_group(r->w->model, r->known), KAR_PG_TEMPLATES_ADMITTED);
 
-	return rules_is_raised(r->job) &&
-		(r->blocked || kar_streq(sim_text(sim_member(edit, "status")), "False"));
+	bool edit_waits = kar_streq(sim_text(sim_member(edit, "status")), "False");
+
+	return (rules_is_raised(r->job) && (r->blocked || edit_waits)) || (edit_waits && r->running);
 }
 
 static void check_gang(const struct recount *r)
