@@ -154,7 +154,7 @@ static struct kar_object *project_job(const void *wire, struct kar_intern *strin
 		: kar_suspendable_manager(s, w->spec.managed_by, ITSELF);
 	if (!w->spec.shuts_down)
 		s->unsupported =
-			"KubeRay suspends only a RayJob with spec.shutdownAfterJobFinishes: true: set that, or remove the label " KAR_LABEL_QUEUE;
+			"KubeRay suspends only a RayJob with spec.shutdownAfterJobFinishes: true: delete it, and create it again with that, or without the label " KAR_LABEL_QUEUE;
 	read_cluster(s, "/spec/rayClusterSpec", &w->spec.cluster);
 	return &s->o;
 }

@@ -16,6 +16,7 @@ static bool may_use(const struct q_queue *q, uint32_t flavor)
 	return all;
 }
 
+/* If a queue and one above have none in common, those of the lower one: a queue with flavors never uses other nodes. */
 static uint32_t list_flavors(const struct q_pass *p, const struct q_queue *leaf, uint32_t *to)
 {
 	const struct q_queue *q = leaf;
@@ -30,6 +31,10 @@ static uint32_t list_flavors(const struct q_pass *p, const struct q_queue *leaf,
 		if (may_use(leaf, f))
 			to[n++] = f;
 	}
+	if (n || !q->in)
+		return n;
+	for (; n < q->in->n_flavors; n++)
+		to[n] = q->in->flavors[n].flavor + 1;
 	return n;
 }
 

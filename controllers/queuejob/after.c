@@ -25,7 +25,7 @@ static const struct queuejob_after *find_wrong_end(const struct queuejob_reconci
 
 bool queuejob_cannot_follow(struct queuejob_reconcile *r)
 {
-	return find_wrong_end(r) != NULL;
+	return !r->f->v->joined && find_wrong_end(r) != NULL;
 }
 
 void queuejob_fail_dependency(struct queuejob_reconcile *r)
@@ -46,7 +46,7 @@ bool queuejob_waits_for_jobs(struct queuejob_reconcile *r)
 
 	for (size_t i = 0; i < r->f->v->n_after; i++)
 		all &= r->f->v->after[i].ended;
-	return !all;
+	return !all && !r->f->v->joined;
 }
 
 /* "preprocess is Running, b does not exist and 3 more" */
@@ -71,6 +71,7 @@ static const char *describe(const struct queuejob_reconcile *r)
 void queuejob_wait_for_jobs(struct queuejob_reconcile *r)
 {
 	r->st.phase = KAR_QJ_PHASE_PENDING;
+	queuejob_resume(r);
 	queuejob_drop_service(r);
 	(void)queuejob_is_valid(r);
 	queuejob_report(r, kar_reason_WaitingForJob, "%s", describe(r));

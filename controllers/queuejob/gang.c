@@ -65,8 +65,10 @@ void queuejob_start(struct queuejob_reconcile *r)
 
 /* --- Pending ------------------------------------------------------------------------------------- */
 
-static void resume(struct queuejob_reconcile *r)
+void queuejob_resume(struct queuejob_reconcile *r)
 {
+	if (r->f->seen->phase != KAR_QJ_PHASE_SUSPENDED)
+		return;
 	queuejob_set_condition(r, KAR_QJ_SUSPENDED, false, kar_reason_Resumed, "%s", "");
 	kar_plan_event(r->p, false, kar_reason_Resumed, "Resume", "resumed; %d of %s succeeded before",
 		(int)r->f->pods.done, queuejob_count_pods(r, r->f->pods.total));
@@ -101,8 +103,7 @@ void queuejob_wait_for_admission(struct queuejob_reconcile *r)
 	bool admitted, clear;
 
 	r->st.phase = KAR_QJ_PHASE_PENDING;
-	if (r->f->seen->phase == KAR_QJ_PHASE_SUSPENDED)
-		resume(r);
+	queuejob_resume(r);
 	if (r->f->template_changed)
 		r->st.record.template_hash = ""; /* results of the old templates do not count */
 	clear = clear_leftovers(r);

@@ -85,8 +85,11 @@ static const char *find_circle(const struct kar_stores *stores, const struct kar
 	all[0] = (struct visit){ .job = job };
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = 0; k < all[i].job->spec.after.n; k++) {
-			const struct kar_queuejob *next = find(stores, job->o.ns, entry(all[i].job, k)->name);
+			const char *name = entry(all[i].job, k)->name;
+			const struct kar_queuejob *next = find(stores, job->o.ns, name);
 
+			if (recorded(all[i].job, name) != KAR_QJ_PHASE_NONE)
+				continue; /* a former job of that name has ended */
 			if (next == job)
 				return print_path(all, i, arena);
 			if (next && kar_queuejob_follows(next) && n < VISITED && !is_visited(all, n, next))
@@ -98,9 +101,12 @@ static const char *find_circle(const struct kar_stores *stores, const struct kar
 
 /* --- the view ----------------------------------------------------------------------------------------- */
 
-static bool has_own_group(const struct queuejob_view *v)
+/* It has a PodGroup, so all that it had to wait for have ended. */
+static bool has_joined(const struct kar_stores *stores, const struct kar_queuejob *job)
 {
-	return v->group && kar_streq(v->group->owner_uid, v->job->o.uid);
+	const struct kar_object *o = kar_store_get(stores->podgroups, job->o.ns, job->o.name);
+
+	return o && kar_streq(kar_as_podgroup(o)->owner_uid, job->o.uid);
 }
 
 bool queuejob_names(const struct kar_queuejob *job, const char *name)
@@ -121,7 +127,7 @@ static bool is_awaited(const struct kar_stores *stores, const struct kar_queuejo
 		const struct kar_queuejob *other = kar_as_queuejob(o);
 
 		if (queuejob_names(other, job->o.name) && !other->deletion &&
-			recorded(other, job->o.name) == KAR_QJ_PHASE_NONE)
+			recorded(other, job->o.name) == KAR_QJ_PHASE_NONE && !has_joined(stores, other))
 			return true;
 	}
 	return false;
@@ -133,12 +139,13 @@ void queuejob_observe_after(const struct kar_stores *stores, struct kar_arena *a
 
 	if (kar_queuejob_has_ended(&v->job->status))
 		v->is_awaited = v->job->spec.has_ttl && is_awaited(stores, v->job);
-	if (!kar_queuejob_follows(v->job) || has_own_group(v))
+	if (!kar_queuejob_follows(v->job))
 		return;
+	v->joined = has_joined(stores, v->job);
 	all = kar_arena_alloc(arena, v->job->spec.after.n, sizeof(*all));
 	for (size_t i = 0; i < v->job->spec.after.n; i++)
 		all[i] = look(stores, v->job, i);
 	v->after = all;
 	v->n_after = v->job->spec.after.n;
-	v->circle = find_circle(stores, v->job, arena);
+	v->circle = v->joined ? NULL : find_circle(stores, v->job, arena);
 }

@@ -98,8 +98,9 @@ struct queuejob_view {
 	bool quota_limits_pods; /* a ResourceQuota of the namespace does */
 	struct queuejob_check check;
 	struct queuejob_native native;
-	const struct queuejob_after *after; /* as in the spec; none for a job that has joined its queue */
+	const struct queuejob_after *after; /* as in the spec; none for a job that has had pods */
 	size_t n_after;
+	bool joined; /* it has a PodGroup, so it waits for none of .after any more */
 	const char
 		*circle; /* "a, b, a": jobs that wait for each other, from this one on; NULL: it is in none */
 	bool is_awaited; /* another job waits for the end of this one and has not recorded it */

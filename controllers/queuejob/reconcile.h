@@ -363,6 +363,9 @@ void queuejob_restart_with_new_template(struct queuejob_reconcile *r) KAR_NONNUL
 void queuejob_restart_for_quota(struct queuejob_reconcile *r) KAR_NONNULL;
 void queuejob_roll_back(struct queuejob_reconcile *r) KAR_NONNULL; /* keeps the succeeded indexes */
 
+/* Of a job that was suspended: condition and event. Of another: nothing. */
+void queuejob_resume(struct queuejob_reconcile *r) KAR_NONNULL;
+
 /* --- finish.c -------------------------------------------------------------------------------------- */
 
 /* The ends enter phase Completed or Failed, with event and condition, and delete the pods that have not finished. */

@@ -83,6 +83,10 @@ struct kar_array suspend_resources(const struct kar_suspendable *s, struct kar_a
 	for (size_t i = 0; s->in_turn && i < s->n_sets; i++)
 		add_needs(&sum, &s->sets[i]);
 	pairs = kar_arena_alloc(a, sum.n + 1, sizeof(*pairs));
+	if (s->in_turn && !sum.n) { /* the queue knows by this field that its pods come in turn */
+		pairs[0] = (struct kar_pair){ "cpu", "0" };
+		return (struct kar_array){ .items = pairs, .n = 1 };
+	}
 	for (size_t i = 0; i < sum.n; i++)
 		pairs[i] = (struct kar_pair){ kar_copy(a, sum.items[i].name),
 			kar_copy(a, kar_quantity_text(&sum.items[i].q, text)) };

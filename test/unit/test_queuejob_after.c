@@ -141,6 +141,18 @@ static void ended_job_is_kept_until_its_followers_have_recorded_that(void **stat
 	assert_true(is_deleted());
 }
 
+/* Its status may be written later than its group is created. */
+static void nor_for_those_that_have_joined_their_queue(void **state)
+{
+	(void)state;
+	put_job(ENDED_WITH_TTL);
+	put_other("b", AFTER(ON("j"), ""));
+	assert_false(is_deleted());
+	put(w.stores.podgroups, "b", "g-uid", CONTROLLED_BY("QueueJob", "b", "b"),
+		",\"spec\":{\"minMember\":1}");
+	assert_true(is_deleted());
+}
+
 /* The digest of the status shows that it is the manager's. */
 static void recorded_end_outlives_the_job(void **state)
 {
@@ -152,6 +164,8 @@ static void recorded_end_outlives_the_job(void **state)
 	take_away("pre");
 	assert_string_equal(says(), "");
 	assert_int_equal(kar_as_queuejob(kar_store_get(w.stores.queuejobs, "ns", "j"))->status.n_after, 1);
+	put(w.stores.queuejobs, "pre", "new-pre", ",\"generation\":1", AFTER(ON("j"), ""));
+	assert_string_equal(says(), ""); /* no circle: the former pre has ended */
 }
 
 int main(void)
@@ -162,6 +176,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_circle_that_is_opened_wakes_all_of_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(ended_job_is_kept_until_its_followers_have_recorded_that,
 			setup, teardown),
+		cmocka_unit_test_setup_teardown(nor_for_those_that_have_joined_their_queue, setup, teardown),
 		cmocka_unit_test_setup_teardown(recorded_end_outlives_the_job, setup, teardown),
 	};
 

@@ -219,7 +219,7 @@ static const struct {
 	{ "ray_job", RAYJOB, RAY_JOB(SHUTS_DOWN), "", OF_JOB },
 	{ "ray_job_that_keeps_its_cluster", RAYJOB, RAY_JOB(""), "",
 		OF_JOB
-		": KubeRay suspends only a RayJob with spec.shutdownAfterJobFinishes: true: set that, or remove the label kube-arbitrator.io/queue" },
+		": KubeRay suspends only a RayJob with spec.shutdownAfterJobFinishes: true: delete it, and create it again with that, or without the label kube-arbitrator.io/queue" },
 	{ "ray_job_in_a_cluster_of_others", RAYJOB,
 		RAY_JOB(SHUTS_DOWN "\"clusterSelector\":{\"ray.io/cluster\":\"x\"},"), "",
 		OF_JOB " of the RayCluster of its clusterSelector" },
@@ -290,6 +290,11 @@ static const struct {
 		"," WORKERS "]}",
 		GROUP("JobSet", "jobset.x-k8s.io/v1alpha2",
 			"\"minMember\":7,\"minResources\":{\"cpu\":\"10500m\",\"memory\":\"7516192768\"}") },
+	{ "group_of_jobs_in_order_without_requests", JOBSET, 0,
+		"{\"suspend\":true,\"startupPolicy\":{\"startupPolicyOrder\":\"InOrder\"},\"replicatedJobs\":[" A_JOB(
+			"a", "", "\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\"}]}}") "]}",
+		GROUP("JobSet", "jobset.x-k8s.io/v1alpha2",
+			"\"minMember\":1,\"minResources\":{\"cpu\":\"0\"}") },
 	{ "jobs_are_resumed", JOBSET, 7, JOBS(DRIVER "," WORKERS),
 		RESUMES OPENS(AT_DRIVER) OPENS(AT_WORKERS) NOW("/spec/suspend") },
 	{ "templates_that_are_ready_stay_as_they_are", JOBSET, 2,
