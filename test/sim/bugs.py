@@ -339,7 +339,7 @@ FOUND_IN_PLAN_15 = {
 
 FOUND_BY = {bug: f"{seed} --plan 15" for bug, seed in FOUND_IN_PLAN_15.items()} | {
     bug: f"{seed} --plan 16" for bug, seed in {
-        "creates_not_revoked": 58, "back_off_does_not_grow": 196, "taker_not_held": 28, "eviction_is_a_failure": 3, "equals_preempt": 3, "nobody_is_protected": 26,
+        "creates_not_revoked": 58, "back_off_does_not_grow": 196, "taker_not_held": 56, "eviction_is_a_failure": 3, "equals_preempt": 3, "nobody_is_protected": 26,
     }.items()
 } | {
     bug: f"{seed} --plan 17" for bug, seed in {
