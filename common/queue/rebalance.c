@@ -233,6 +233,22 @@ static struct q_group *find_taker(struct moving *m, struct q_group *y, struct sh
 	return z;
 }
 
+/*
+ * A pod beyond the minimum that it may have already has no node: it is not created yet, as its task waits for another, or its node went to
+ * somebody else. Nobody stops a pod for one more of these.
+ */
+static bool awaits_extras(const struct q_group *g)
+{
+	int32_t end = g->desired < g->st.n_kept ? g->desired : g->st.n_kept, at = 0;
+	bool awaits = false;
+
+	for (uint32_t i = 0; i < g->st.n_spots && at < end; i++) {
+		at += g->st.spots[i].n;
+		awaits |= !g->st.spots[i].bound && at > g->min;
+	}
+	return awaits;
+}
+
 /* One pod goes from @y to whom EXTRAS gives it; undone if it makes nothing better. */
 static bool move_one(struct moving *m, struct q_group *y)
 {
@@ -241,7 +257,7 @@ static bool move_one(struct moving *m, struct q_group *y)
 	struct q_group *z = find_taker(m, y, &after);
 	struct q_mark mark;
 
-	if (!z || z == y)
+	if (!z || z == y || awaits_extras(z))
 		return false;
 	before = measure(y, z);
 	if (!is_less(&after, &before) || !is_fair(p, y, z))

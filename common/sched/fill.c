@@ -320,15 +320,34 @@ static bool spread_holds(const struct sched_try *t, uint32_t role, struct kar_ar
 	return holds;
 }
 
-bool sched_spreads_hold(const struct sched_try *t)
+/*
+ * A pod that its affinity lets be the first anywhere is not that if others of the gang come before it: then it needs one of them in its
+ * domain.
+ */
+static bool company_holds(const struct sched_try *t, uint32_t role)
+{
+	const struct sched_class *c = &t->s->classes[t->gang->roles[role].class];
+	bool holds = true;
+
+	for (uint32_t i = 0; i < t->n_places && holds; i++) {
+		if (t->places[i].role == role)
+			holds = sched_has_company(t->s, c, sched_find_node(t->s, t->places[i].node));
+	}
+	return holds;
+}
+
+bool sched_rules_hold(const struct sched_try *t)
 {
 	bool holds = true;
 
 	for (uint32_t i = 0; t->gang->n_roles > 1 && i < t->gang->n_roles && holds; i++) {
+		const struct sched_class *c = &t->s->classes[t->gang->roles[i].class];
 		struct kar_arena a = { 0 };
 
-		if (has_kind(&t->s->classes[t->gang->roles[i].class], KAR_SPREAD))
+		if (has_kind(c, KAR_SPREAD))
 			holds = spread_holds(t, i, &a);
+		if (has_kind(c, KAR_AFFINITY))
+			holds = holds && company_holds(t, i);
 		kar_arena_release(&a);
 	}
 	return holds;

@@ -307,8 +307,10 @@ const struct sched_rule *sched_spread_obstacle(const struct sched_spread *x, uin
 	__attribute__((nonnull(1)));
 /* May one more pod of the class be there, as far as rules say? */
 bool sched_rules_allow(const struct kar_sched *s, const struct sched_class *c, uint32_t node) KAR_NONNULL;
-/* Do the topology spreads of all pods that @t has placed hold, now that all are there? */
-bool sched_spreads_hold(const struct sched_try *t) KAR_NONNULL;
+/* Do the topology spreads and affinities of all pods that @t has placed hold, whichever of them comes last? */
+bool sched_rules_hold(const struct sched_try *t) KAR_NONNULL;
+/* May a pod of the class, which is there already, be on the node if all others come before it? As far as its affinities say. */
+bool sched_has_company(const struct kar_sched *s, const struct sched_class *c, uint32_t node) KAR_NONNULL;
 /* As sched_fill(), for a class that is ruled. */
 int32_t sched_fill_ruled(struct sched_try *t, uint32_t role, int32_t n) KAR_NONNULL;
 /* A miss of one role by sched_fill_ruled() is certain. */

@@ -252,13 +252,13 @@ static bool place_needs(struct sched_try *t, bool *proved)
 	return fits;
 }
 
-/* Those that are placed stay apart as they ask for, whichever of them comes first. */
+/* Those that are placed stay apart, or together, as they ask for, whichever of them comes first. */
 static bool place_in_any_order(struct sched_try *t, bool *proved)
 {
 	if (!place_needs(t, proved))
 		return false;
 	*proved = false;
-	return sched_spreads_hold(t);
+	return sched_rules_hold(t);
 }
 
 /* Pods beyond the minimum, if those that it has are not too many for others then. Returns how many. */
@@ -268,7 +268,7 @@ static int32_t add_wanted(struct sched_try *t, uint32_t role)
 	uint32_t before = t->n_places;
 	int32_t n = sched_fill(t, role, t->gang->roles[role].want);
 
-	if (sched_spreads_hold(t)) {
+	if (sched_rules_hold(t)) {
 		kar_sched_keep(t->s, mark);
 		return n;
 	}

@@ -247,6 +247,22 @@ static bool is_first(const struct sched_class *c)
 	return true;
 }
 
+bool sched_has_company(const struct kar_sched *s, const struct sched_class *c, uint32_t node)
+{
+	bool beside = true, alone = true;
+
+	for (uint32_t i = 0; i < c->needs->n_rules; i++) {
+		const struct sched_rule *r = &c->rules[i];
+		const struct sched_domain *d = domain_of(r->spot, &s->nodes[node]);
+
+		if (r->rule->kind != KAR_AFFINITY)
+			continue;
+		beside &= d && d->members > r->self;
+		alone &= r->self && r->spot->members == 1;
+	}
+	return beside || alone;
+}
+
 static enum kar_obstacle obstacle_of(const struct sched_class *c, const struct sched_rule *r,
 	const struct sched_node *n)
 {
