@@ -54,6 +54,8 @@ static const struct kar_field spec_fields[] = {
 	KAR_FIELD(struct wire_spec, flavor_policy, "flavorPolicy", KAR_F_STRING),
 	KAR_FIELD_OPT(struct wire_spec, s.max_jobs, s.has_max_jobs, "maxJobs", KAR_F_INT32),
 	KAR_FIELD_OPT(struct wire_spec, s.max_priority, s.has_max_priority, "maxPriority", KAR_F_INT32),
+	KAR_FIELD(struct wire_spec, s.max_run_seconds, "maxRunSeconds", KAR_F_INT32),
+	KAR_FIELD(struct wire_spec, s.default_run_seconds, "defaultRunSeconds", KAR_F_INT32),
 	KAR_FIELD(struct wire_spec, state, "state", KAR_F_STRING),
 	KAR_FIELD(struct wire_spec, s.drain, "drain", KAR_F_BOOL),
 	KAR_FIELD_OPT(struct wire_spec, reclaimable, has_reclaimable, "reclaimable", KAR_F_BOOL),

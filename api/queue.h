@@ -46,6 +46,8 @@ struct kar_queue_spec {
 	bool has_max_jobs;
 	int32_t max_priority; /* a group that asks for more counts as this; only with .has_max_priority */
 	bool has_max_priority;
+	int32_t max_run_seconds;        /* a group that may run for longer is not admitted; 0: no limit */
+	int32_t default_run_seconds;    /* of a QueueJob without activeDeadlineSeconds; 0: none */
 	struct kar_selector namespaces; /* namespaceSelector: whose groups it admits; empty: of all */
 	const char
 		*namespaces_problem;   /* why that means nothing, so that it admits none; NULL: it is valid */

@@ -23,11 +23,11 @@ struct kar_workload {
 	const struct kar_array *gang_groups; /* const char *: "ns/name" of groups that start with its own */
 	kar_time formed_at;                  /* its minimum has run since then */
 	kar_time started_at, completed_at;   /* .completed_at: with success */
-	kar_time ends_at;                    /* at the latest; 0: not known */
-	kar_time freezing_window;            /* ms, between two scalings; 0: as for all; -1: none */
-	int64_t succeeded;                   /* pods, as far as it has recorded them */
-	int32_t pods;                        /* that it asks for in all, at most INT32_MAX */
-	int32_t minimum;                     /* pods that must run together; 0: it is no gang */
+	int64_t run_seconds; /* from .started_at on, after which it fails if it has not ended; 0: it names no such time */
+	kar_time freezing_window; /* ms, between two scalings; 0: as for all; -1: none */
+	int64_t succeeded;        /* pods, as far as it has recorded them */
+	int32_t pods;             /* that it asks for in all, at most INT32_MAX */
+	int32_t minimum;          /* pods that must run together; 0: it is no gang */
 	bool deleting;
 	bool orphans;   /* .deleting, and its pods stay and run on */
 	bool ended;     /* it needs no pods any more */

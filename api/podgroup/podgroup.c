@@ -196,6 +196,8 @@ static const struct kar_field status_fields[] = {
 	KAR_STATUS_TEXT(struct wire_status, s.flavor, "flavor", KAR_COPY_NAME, KAR_PG_QUEUE | KEPT, "flavor"),
 	KAR_STATUS(INT64, struct wire_status, s.admitted_generation, "admittedGeneration",
 		KAR_PG_QUEUE | KAR_SF_OMIT_ZERO | KEPT, NULL),
+	KAR_STATUS(INT64, struct wire_status, s.run_seconds, "runSeconds",
+		KAR_PG_QUEUE | KAR_SF_OMIT_ZERO | KEPT, NULL),
 	KAR_STATUS(TIME, struct wire_status, s.waiting_since, "waitingSince", KAR_PG_QUEUE | KEPT, NULL),
 	KAR_STATUS(INT64, struct wire_status, s.waited_seconds, "waitedSeconds",
 		KAR_PG_QUEUE | KAR_SF_OMIT_ZERO | KEPT, NULL),

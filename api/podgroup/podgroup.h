@@ -194,6 +194,11 @@ struct kar_podgroup_status {
 	const char *flavor; /* of nodes, where it is admitted, or holds room; "": any nodes */
 	/* metadata.generation of the workload whose pods that queue has admitted; 0: not known, or it has no workload. */
 	int64_t admitted_generation;
+	/*
+	 * Seconds for which its queue lets the job run at most, from status.startTime of the job, as was so when it was admitted; 0: for as long
+	 * as it likes.
+	 */
+	int64_t run_seconds;
 	kar_time
 		waiting_since; /* since when it waits without a break; 0: since its creation, or it does not */
 	int64_t waited_seconds;   /* for how long it had waited before that */

@@ -81,6 +81,10 @@ enum {
 		KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING | KAR_SHOWN_ON_PODGROUP | \
 			KAR_WAIT_WARNS, \
 		"The labels of the namespace do not fit the spec.namespaceSelector of the queue. Use another queue, or ask the administrator of the cluster. A job that is admitted already goes on.") \
+	X(RunTimeTooLong, \
+		KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING | KAR_SHOWN_ON_PODGROUP | \
+			KAR_WAIT_WARNS, \
+		"The job may run for longer than the spec.maxRunSeconds of the queue, or of a queue above it; the message has both times. Lower its spec.activeDeadlineSeconds, or use another queue. A job that is admitted already goes on.") \
 	X(MaxJobsReached, \
 		KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_ON_PODGROUP | KAR_WAIT_IS_TOLD, \
 		"The queue, or a queue above it, has as many jobs as its maxJobs allows.") \

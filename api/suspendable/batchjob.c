@@ -8,6 +8,7 @@
 #define ITSELF "kubernetes.io/job-controller" /* spec.managedBy of a Job that no other controller runs */
 
 struct wire_spec {
+	int64_t active_deadline_seconds; /* 0: none */
 	int32_t parallelism, completions;
 	bool has_parallelism, has_completions, suspend;
 	const char *managed_by;
@@ -29,6 +30,7 @@ struct wire_job {
 static const struct kar_field spec_fields[] = {
 	KAR_FIELD_OPT(struct wire_spec, parallelism, has_parallelism, "parallelism", KAR_F_INT32),
 	KAR_FIELD_OPT(struct wire_spec, completions, has_completions, "completions", KAR_F_INT32),
+	KAR_FIELD(struct wire_spec, active_deadline_seconds, "activeDeadlineSeconds", KAR_F_INT64),
 	KAR_FIELD(struct wire_spec, suspend, "suspend", KAR_F_BOOL),
 	KAR_FIELD(struct wire_spec, managed_by, "managedBy", KAR_F_STRING),
 	KAR_FIELD(struct wire_spec, template, "template", KAR_F_RAW),
@@ -71,6 +73,9 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings)
 
 	s->suspended = w->spec.suspend;
 	s->started = w->status.started != 0;
+	s->started_at = w->status.started;
+	s->limits_time = true;
+	s->run_seconds = kar_clamp(w->spec.active_deadline_seconds, 0, INT32_MAX);
 	s->ended = kar_suspendable_is_so(&w->status.conditions, "Complete") ||
 		kar_suspendable_is_so(&w->status.conditions, "Failed");
 	s->managed_by = kar_suspendable_manager(s, w->spec.managed_by, ITSELF);

@@ -120,6 +120,7 @@ bool kar_suspendable_same(const struct kar_suspendable *a, const struct kar_susp
 {
 	return kar_streq(a->o.uid, b->o.uid) && a->suspended == b->suspended && a->by_queue == b->by_queue &&
 		a->resumed == b->resumed && a->ended == b->ended && !a->deletion == !b->deletion &&
+		a->run_seconds == b->run_seconds && a->started_at == b->started_at &&
 		kar_streq(a->queue, b->queue) && same_sets(a, b);
 }
 

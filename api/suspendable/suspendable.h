@@ -53,10 +53,13 @@ struct kar_suspendable {
 	struct kar_arena mem;
 	int64_t generation;
 	kar_time creation, deletion;
-	const char *queue; /* of its label; NULL: none */
+	kar_time started_at; /* the time from which .run_seconds count; 0: it has not started */
+	int64_t run_seconds; /* after which it fails if it runs still; 0: it names no such time */
+	const char *queue;   /* of its label; NULL: none */
 	const char *
 		managed_by; /* another controller that runs it, perhaps in another cluster; NULL: that of its kind */
 	const char *controlled_by; /* "JobSet a": who made it, and decides when it runs; NULL: nobody does */
+	bool limits_time;          /* objects of its kind can have .run_seconds */
 	bool suspended;
 	bool by_queue; /* of .suspended: by the manager */
 	bool resumed;  /* by the manager, and not suspended since */

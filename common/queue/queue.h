@@ -43,6 +43,7 @@ enum kar_queue_reason {
 	KAR_QR_QUEUE_CLOSED,
 	/* Given by the caller, with a text: it stands in its line, and cannot be admitted now. */
 	KAR_QR_NAMESPACE_NOT_ALLOWED,
+	KAR_QR_RUN_TIME_TOO_LONG,
 	KAR_QR_INVALID_TEMPLATE,
 	KAR_QR_PRIORITY_CLASS_NOT_FOUND,
 	KAR_QR_FORBIDDEN,

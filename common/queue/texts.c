@@ -18,6 +18,7 @@ const char *kar_queue_reason_name(enum kar_queue_reason r)
 		[KAR_QR_QUEUE_NOT_LEAF] = "QueueNotLeaf",
 		[KAR_QR_QUEUE_CLOSED] = "QueueClosed",
 		[KAR_QR_NAMESPACE_NOT_ALLOWED] = "NamespaceNotAllowed",
+		[KAR_QR_RUN_TIME_TOO_LONG] = "RunTimeTooLong",
 		[KAR_QR_INVALID_TEMPLATE] = "InvalidTemplate",
 		[KAR_QR_PRIORITY_CLASS_NOT_FOUND] = "PriorityClassNotFound",
 		[KAR_QR_FORBIDDEN] = "Forbidden",

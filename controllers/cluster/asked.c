@@ -217,6 +217,28 @@ int32_t kar_asked_priority(const struct kar_stores *stores, const char *name, in
 	return asked;
 }
 
+struct kar_run_limits kar_asked_run_limits(const struct kar_stores *stores, const char *name)
+{
+	const struct kar_queue *path[KAR_QUEUE_LEVELS];
+	size_t n = kar_asked_path(stores, name, path);
+	struct kar_run_limits out = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		const struct kar_queue_spec *s = &path[i]->spec;
+
+		if (s->max_run_seconds > 0 && (!out.most || s->max_run_seconds < out.most)) {
+			out.most = s->max_run_seconds;
+			out.most_of = path[i]->o.name;
+		}
+		if (s->default_run_seconds > 0 &&
+			(!out.by_default || s->default_run_seconds < out.by_default))
+			out.by_default = s->default_run_seconds;
+	}
+	if (out.most && (!out.by_default || out.most < out.by_default))
+		out.by_default = out.most;
+	return out;
+}
+
 bool kar_asked_bounds(const struct kar_stores *stores, const struct kar_podgroup *g, const char *name)
 {
 	const struct kar_queue *path[KAR_QUEUE_LEVELS];

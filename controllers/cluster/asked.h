@@ -37,6 +37,14 @@ bool kar_asked_is_below(const struct kar_stores *stores, const char *name, const
 /* The priority in the queue @name of a group that asks for @asked: at most the maxPriority of it, and of each queue above it. */
 int32_t kar_asked_priority(const struct kar_stores *stores, const char *name, int32_t asked)
 	__attribute__((nonnull(1)));
+/* For how many seconds jobs may run in the queue @name: the fewest of it and of the queues above it. */
+struct kar_run_limits {
+	int64_t most;        /* 0: no limit */
+	int64_t by_default;  /* of a QueueJob that names no time itself, at most .most; 0: no limit */
+	const char *most_of; /* the queue that says .most, borrowed from the cache; NULL: none does */
+};
+struct kar_run_limits kar_asked_run_limits(const struct kar_stores *stores, const char *name)
+	__attribute__((nonnull(1)));
 /*
  * Does the queue @name bound how many members of @g, which is of others, start beyond its minimum? It, or a queue above it, has a capability,
  * or it is StrictFIFO, and the group can hold its word (decision 087).

@@ -21,7 +21,8 @@ static const struct kind {
 	{ kar_reason_Unsupported, 0, false }, { kar_reason_BackendUnavailable, 0, false },
 	{ kar_reason_QueueNotFound, 0, false }, { kar_reason_QueueInvalid, 0, false },
 	{ kar_reason_QueueNotLeaf, 0, false }, { kar_reason_QueueClosed, 0, false },
-	{ kar_reason_NamespaceNotAllowed, 0, false }, { kar_reason_PriorityClassNotFound, 0, false },
+	{ kar_reason_NamespaceNotAllowed, 0, false }, { kar_reason_RunTimeTooLong, 0, false },
+	{ kar_reason_PriorityClassNotFound, 0, false },
 	{ kar_reason_Waiting, 10 * KAR_SECOND,
 		false }, /* any other reason of condition Admitted: it waits in its queue */
 };

@@ -427,6 +427,8 @@ struct kar_podgroup_status queue_next_status(struct queue_pass *p, const struct 
 	st.flavor = d->flavor ? p->snapshot.flavors[d->flavor - 1].name : "";
 	if (!admitted || !qg->admitted)
 		st.admitted_generation = admitted && qg->workload ? qg->workload->generation : 0;
+	if (!admitted || !qg->admitted)
+		st.run_seconds = admitted ? queue_run_seconds(p, qg) : 0;
 	count_waiting(p, qg, d, &st);
 	if (queue_is_scaled(p, qg, d)) {
 		st.desired = d->desired;

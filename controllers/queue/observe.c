@@ -216,6 +216,7 @@ static void refuse(struct queue_pass *p, const struct queue_group *qg, struct ka
 	if (in->queue != KAR_QUEUE_NONE && !kar_asked_admits(p->stores, p->queues[in->queue], g))
 		queue_refuse(in, KAR_QR_NAMESPACE_NOT_ALLOWED,
 			kar_arena_printf(a, "queue %s does not admit namespace %s", qg->queue, g->o.ns));
+	queue_check_run_time(p, qg, in);
 	check_spec(p, g, in);
 	if ((qg->gang || qg->promised) && pl->state == KAR_PG_STATE_DEACTIVATED)
 		queue_refuse(in, KAR_QR_DEACTIVATED, kar_pg_failed_attempts(g, pl, a));
@@ -330,7 +331,6 @@ static void observe_workload(const struct kar_workload *w, const struct kar_podg
 	in->freezing_window = w->freezing_window;
 	in->resized = st->desired_of && st->desired_of != w->pods;
 	in->started_at = w->started_at;
-	in->ends_at = w->ends_at;
 }
 
 static void observe_times(const struct queue_group *qg, struct kar_queue_group *in)
@@ -349,6 +349,7 @@ static void observe_times(const struct queue_group *qg, struct kar_queue_group *
 	in->last_scale = st->last_scale_time;
 	if (qg->workload)
 		observe_workload(qg->workload, st, in);
+	queue_observe_end(qg, in);
 	in->phase = phase == KAR_PG_PHASE_RUNNING ? KAR_QUEUE_RUNS
 		: phase == KAR_PG_PHASE_UNKNOWN   ? KAR_QUEUE_UNKNOWN
 						  : KAR_QUEUE_STARTS;

@@ -132,6 +132,16 @@ uint32_t queue_flavor_number(const struct queue_pass *p, const char *name) KAR_N
 /* What is wrong with the flavors that queue number @i names, in the arena; NULL: nothing. */
 const char *queue_flavor_warning(const struct queue_pass *p, uint32_t i) KAR_NONNULL;
 
+/* --- run_time.c --------------------------------------------------------------------------------------- */
+
+/* Refuses a group that may run for longer than its queue allows. */
+void queue_check_run_time(const struct queue_pass *p, const struct queue_group *qg,
+	struct kar_queue_group *in) KAR_NONNULL;
+/* status.runSeconds of a group that is admitted now. */
+int64_t queue_run_seconds(const struct queue_pass *p, const struct queue_group *qg) KAR_NONNULL;
+/* When a group that has started ends at the latest. */
+void queue_observe_end(const struct queue_group *qg, struct kar_queue_group *in) KAR_NONNULL;
+
 /* --- claim.c ----------------------------------------------------------------------------------------- */
 
 /* What @g asks for. @w: what its workload says of itself; NULL: it has none. @s: of another controller; NULL: it has none. */

@@ -79,18 +79,34 @@ static bool has_passed(struct queuejob_reconcile *r, kar_time from, int64_t seco
 	return false;
 }
 
+/* Seconds for which it may run by its spec, or as its queue let it in if that is less; INT64_MAX: no limit. *@by: who says so. */
+static int64_t run_seconds(const struct queuejob_reconcile *r, const char **by)
+{
+	const struct kar_queuejob_spec *s = &r->f->job->spec;
+	const struct kar_podgroup *g = queuejob_own_group(r);
+	int64_t own = s->has_active_deadline ? s->active_deadline_seconds : INT64_MAX;
+	int64_t of_queue = g && g->status.run_seconds > 0 ? g->status.run_seconds : INT64_MAX;
+
+	*by = of_queue < own ? kar_arena_printf(r->arena, "limit of queue %s", g->status.admitted_queue)
+			     : "activeDeadlineSeconds";
+	return of_queue < own ? of_queue : own;
+}
+
 bool queuejob_past_deadline(struct queuejob_reconcile *r)
 {
-	if (!r->f->job->spec.has_active_deadline || !r->f->seen->start_time)
-		return false;
-	return has_passed(r, r->f->seen->start_time, r->f->job->spec.active_deadline_seconds);
+	const char *by;
+	int64_t seconds = run_seconds(r, &by);
+
+	return seconds < INT64_MAX && r->f->seen->start_time &&
+		has_passed(r, r->f->seen->start_time, seconds);
 }
 
 void queuejob_fail_deadline(struct queuejob_reconcile *r)
 {
-	const char *message = kar_arena_printf(r->arena,
-		"%d of %s succeeded after %lld s (activeDeadlineSeconds)", (int)r->f->pods.done,
-		queuejob_count_pods(r, r->f->pods.total), (long long)r->f->job->spec.active_deadline_seconds);
+	const char *by;
+	int64_t seconds = run_seconds(r, &by);
+	const char *message = kar_arena_printf(r->arena, "%d of %s succeeded after %lld s (%s)",
+		(int)r->f->pods.done, queuejob_count_pods(r, r->f->pods.total), (long long)seconds, by);
 
 	queuejob_fail(r, kar_reason_DeadlineExceeded, message);
 }

@@ -164,7 +164,7 @@ BUGS = [
     Bug("scaled_down_created", "pods that are scaled down are created all the same", QJ + "pods.c",
         "PODSET_MISSING && !queuejob_is_scaled_down(r, slot) &&", "PODSET_MISSING &&"),
     Bug("deadline_ignored", "a job that is past its deadline goes on", QJ + "finish.c",
-        "	return has_passed(r, r->f->seen->start_time, r->f->job->spec.active_deadline_seconds);", "	return r->f->job->deletion && has_passed(r, r->f->seen->start_time, r->f->job->spec.active_deadline_seconds);"),
+        "	return seconds < INT64_MAX && r->f->seen->start_time &&", "	return r->f->job->deletion && seconds < INT64_MAX && r->f->seen->start_time &&"),
     Bug("deadline_not_paused", "the time of a suspension counts against the deadline", QJ + "finish.c",
         "	st->start_time = 0; /* the deadline starts", "	/* the deadline starts"),
     Bug("deadline_from_submission", "the time in the queue counts against the deadline", QJ + "facts.c",

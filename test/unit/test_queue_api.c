@@ -32,7 +32,7 @@ static void whole_queue_is_projected(void **state)
 	const struct kar_queue *q = kar_as_queue(object_of(&kar_queue_type,
 		"{" META
 		",\"spec\":{\"parent\":\"p\",\"weight\":4,\"deserved\":{\"pods\":3,\"memory\":\"1500m\",\"cpu\":\"2.0007\"},\"guarantee\":{\"cpu\":\"1n\",\"x\":\"\"},"
-		"\"capability\":{\"pods\":\"7\"},\"reclaimable\":false,\"drain\":true,\"maxJobs\":0,\"maxPriority\":-7,\"namespaceSelector\":{\"matchLabels\":{\"team\":\"vip\"}},\"state\":\"Closed\",\"queueingStrategy\":\"StrictFIFO\"},"
+		"\"capability\":{\"pods\":\"7\"},\"reclaimable\":false,\"drain\":true,\"maxJobs\":0,\"maxPriority\":-7,\"maxRunSeconds\":3600,\"defaultRunSeconds\":60,\"namespaceSelector\":{\"matchLabels\":{\"team\":\"vip\"}},\"state\":\"Closed\",\"queueingStrategy\":\"StrictFIFO\"},"
 		"\"status\":{\"state\":\"Closing\",\"pending\":1,\"inqueue\":2,\"running\":3,\"completed\":4,\"unknown\":5,\"parent\":\"r\","
 		"\"conditions\":[{\"type\":\"Valid\",\"status\":\"True\",\"reason\":\"Valid\"}]}}"));
 
@@ -52,6 +52,8 @@ static void whole_queue_is_projected(void **state)
 	assert_int_equal(q->spec.max_jobs, 0);
 	assert_true(q->spec.has_max_priority);
 	assert_int_equal(q->spec.max_priority, -7);
+	assert_int_equal(q->spec.max_run_seconds, 3600);
+	assert_int_equal(q->spec.default_run_seconds, 60);
 	assert_int_equal(q->spec.namespaces.labels.n, 1);
 	assert_null(q->spec.namespaces_problem);
 	assert_int_equal(q->spec.state, KAR_QUEUE_STATE_CLOSED);

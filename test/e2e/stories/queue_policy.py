@@ -104,6 +104,23 @@ def story_priority_counts_at_most_as_its_queue_allows(s):
         expect("priority 2147483647 counts as 10, the maxPriority of the queue" in status["message"], status["message"])
 
 
+def story_queue_limits_for_how_long_jobs_run(s):
+    """A job that asks for more than maxRunSeconds waits until it asks for less; one that asks for nothing fails by the default of the queue."""
+    with queue(s, maxRunSeconds=3600, defaultRunSeconds=3) as short:
+        s.apply(queuejob("long", task("worker", 1), queue=short, activeDeadlineSeconds=10800))
+        s.wait_phase("long", "Pending", reason="RunTimeTooLong", message=f"3 h asked, queue {short} allows 1 h", position=0)
+        check_lines(s, "long", r"Warning\s+RunTimeTooLong\s.*3 h asked, queue \S+ allows 1 h")
+        s.apply(queuejob("plain", task("worker", 1), queue=short))
+        s.wait_phase("plain", "Failed", 60, reason="DeadlineExceeded", message=f"0 of 1 pod succeeded after 3 s (limit of queue {short})")
+        expect_equal(s.group("plain")["status"]["runSeconds"], 3, "what was recorded with the admission")
+        patch(s, "qj", "long", {"spec": {"activeDeadlineSeconds": 1800}})
+        s.wait_phase("long", "Running", 60, running=1)
+        patch(s, QUEUES, short, {"spec": {"maxRunSeconds": 60}})
+        s.apply(queuejob("next", task("worker", 1), queue=short, activeDeadlineSeconds=1800))
+        s.wait_phase("next", "Pending", reason="RunTimeTooLong", message=f"30 min asked, queue {short} allows 1 min")
+        expect_equal(s.status("long")["phase"], "Running", "phase of the job that was admitted before")
+
+
 def story_full_queue_says_so(s):
     """A job behind a full queue is told how many jobs it has, also if their pods do not start. One that fits no node takes no place."""
     nowhere, missing = task("worker", 1), task("worker", 1)
