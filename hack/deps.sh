@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing on Debian 12 or Ubuntu 24.04, asks nothing, and does nothing when all is there.
-usage='usage: hack/deps.sh [build|unit|test|bench|cluster|kubectl|image|chart|node|client|all]...   (default all; needs root or sudo only if a package is missing)
+usage='usage: hack/deps.sh [build|unit|test|bench|cluster|kubectl|image|chart|node|client|site|all]...   (default all; needs root or sudo only if a package is missing)
   build    compiler and libraries of kar-controllers
   unit     build, and what the unit tests talk to
   test     unit, and what the checks and tests need (clang-format from PyPI unless the system has the version that is needed)
@@ -10,7 +10,8 @@ usage='usage: hack/deps.sh [build|unit|test|bench|cluster|kubectl|image|chart|no
   image    what hack/image builds and tests the image with
   node     containerd and what else a kubelet needs
   chart    what test/chart renders the chart with
-  client   the Python client of Kubernetes (from PyPI, private to this project), for examples/crdjob'
+  client   the Python client of Kubernetes (from PyPI, private to this project), for examples/crdjob
+  site     mkdocs-material (from PyPI, in an environment of its own), for hack/site; all does not have it'
 set -euo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -105,9 +106,20 @@ install_private() {
 	done
 }
 
+# Versions of its own, as some of them are also what the client of Kubernetes needs.
+site_environment() {
+	python3 -m venv "$KAR_TOOLS/site" &&
+		"$KAR_TOOLS/site/bin/pip" install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r "$KAR_ROOT/hack/pypi/site.txt" &&
+		cp "$KAR_ROOT/hack/pypi/site.txt" "$KAR_TOOLS/site/installed.txt"
+}
+
+install_site() {
+	cmp -s "$KAR_ROOT/hack/pypi/site.txt" "$KAR_TOOLS/site/installed.txt" || kar_step "install mkdocs-material from PyPI into $KAR_TOOLS/site" "$log/site.log" site_environment
+}
+
 log=$KAR_CACHE/log
 mkdir -p "$log"
-updated='' packages=() private=() clang=''
+updated='' packages=() private=() clang='' site=''
 (($#)) || set -- all
 for set in "$@"; do
 	case $set in
@@ -121,6 +133,7 @@ for set in "$@"; do
 	image) packages+=("${image[@]}") ;;
 	kubectl) packages+=("${pypi[@]}") private+=(kubectl) ;;
 	client) packages+=("${pypi[@]}") private+=(client) ;;
+	site) packages+=("${pypi[@]}" git) site=1 ;;
 	all) packages+=("${unit[@]}" "${test[@]}" "${bench[@]}" "${cluster[@]}" "${image[@]}" "${chart[@]}" "${node[@]}") private+=(go kubectl clang-format client) clang=1 && add_runtime ;;
 	*)
 		kar_say "$usage" >&2
@@ -132,3 +145,4 @@ install_packages "${packages[@]}"
 [[ -z $clang ]] || install_clang_runtime
 mapfile -t private < <(printf '%s\n' "${private[@]}" | sort -u | sed '/^$/d')
 install_private "${private[@]}"
+[[ -z $site ]] || install_site

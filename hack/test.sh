@@ -119,6 +119,18 @@ python_syntax() {
 	{ kar_files '*.py' && starting_with '^#!.*python3'; } | xargs python3 -c 'import ast, sys; [ast.parse(open(f).read(), f) for f in sys.argv[1:]]'
 }
 
+# Whether all links lead somewhere, and each page has its place. Its packages come from PyPI.
+site() {
+	local log=$log_dir/$tier-site-packages.log
+	if hack/deps.sh site >"$log" 2>&1; then
+		check 'the site of the documents' hack/site build build
+	elif grep -qE 'Retrying \(|NewConnectionError|ConnectTimeoutError' "$log" "$KAR_CACHE/log/site.log"; then
+		skip 'PyPI cannot be reached, so the site of the documents is not built (hack/site build)'
+	else
+		check 'install what hack/site needs' hack/deps.sh site
+	fi
+}
+
 tier_lint() {
 	check 'clang-format' clang_format
 	check 'shellcheck' shell_check
@@ -128,7 +140,7 @@ tier_lint() {
 	check 'the soak test sees what is wrong' test/soak/test_judge.py
 	check 'the packer packs' test/trace/test_packer.py
 	check 'cppcheck' cpp_check
-	build_gcc && check 'check-house' hack/check-house build
+	build_gcc && { check 'check-house' hack/check-house build; site; }
 	configure build-clang kar_setup_clang && ninja -C build-clang build.ninja >/dev/null && check 'clang-tidy' clang_tidy
 }
 

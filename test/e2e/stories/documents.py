@@ -126,31 +126,31 @@ def story_documented_queues(s):
         s.cluster.kubectl("delete", "queues.kube-arbitrator.io", "team-a", "vision", "language", "research", "--ignore-not-found", "--wait=false")
 
 
-def expect_as_in_readme(pod):
+def expect_as_documented(pod):
     """The table of variables and labels, which is about this pod."""
-    lines = (ROOT / "README.md").read_text().partition("\n| variable | label |")[2].partition("\n\n")[0].splitlines()[2:]
+    lines = (ROOT / "docs/USING.md").read_text().partition("\n| variable | label |")[2].partition("\n\n")[0].splitlines()[2:]
     rows = [[cell.strip(" `") for cell in line.split("|")[1:4]] for line in lines]
     env = {e["name"]: e["value"] for e in pod["spec"]["containers"][0]["env"]}
     expect_equal(env, {name: value for name, _, value in rows if name}, "variables of hello-worker-1")
     want = {label: value for _, label, value in rows if label}
     expect_equal({k: v for k, v in pod["metadata"]["labels"].items() if k in want}, want, "labels of hello-worker-1")
-    expect_equal((len(env), len(want)), (6, 4), "variables and labels in the README")
+    expect_equal((len(env), len(want)), (6, 4), "variables and labels in docs/USING.md")
 
 
 def story_documented_first_steps(s):
-    """README.md: the smallest job, the variables and labels of its pods, what to look at when it does not run; docs/GANGS.md: its placement."""
+    """README.md: the smallest job, what to look at when it does not run; docs/USING.md: variables and labels of its pods; docs/GANGS.md: its placement."""
     folder = s.cluster.dir / f"readme-{s.namespace}"
     folder.mkdir()
     shell = Shell(s, folder)
     job = next(text for language, text in blocks("README.md", "The smallest job") if language == "yaml")
     notes = f"metadata: {{annotations: {{{TEST_KEY}outcome: succeed, {TEST_KEY}after: 2s}}}}"  # for the nodes of the tests
     (folder / "hello.yaml").write_text(job.replace("    template:\n", f"    template:\n      {notes}\n"))
-    for heading in ("The smallest job", "Your pods", "When it does not run"):
+    for heading in ("The smallest job", "When it does not run"):
         count = shell.run(blocks("README.md", heading))
         expect_equal(count["sh"], 1, f"commands below {heading}")
     shell.run(blocks("docs/GANGS.md", "What is shown while it waits"))
     expect_equal(s.status("hello")["phase"], "Completed", "phase of hello")
-    expect_as_in_readme(s.pods("hello")["hello-worker-1"])
+    expect_as_documented(s.pods("hello")["hello-worker-1"])
 
 
 def story_documented_network(s):
@@ -183,9 +183,9 @@ def expect_pods_hang(s, job):
 
 
 def install_again(s, shell):
-    """As the README says, and the rights that the other stories need."""
+    """As docs/start/install.md says, and the rights that the other stories need."""
     begin = audit_time()
-    shell.run(blocks("README.md", "Install in a cluster")[:1])
+    shell.run(blocks("docs/start/install.md", "Install in a cluster")[:1])
     shell("kubectl delete deployment -n kar-system kar-controllers")
     s.cluster.install()
     if not s.cluster.simulated:
@@ -215,7 +215,7 @@ def pods_that_wait(s):
 
 
 def story_documented_uninstall(s):
-    """README.md, docs/USING.md: without the manager pods hang or wait at their gate, and one command releases them; in the right order nothing is left."""
+    """docs/start/install.md, docs/USING.md: without the manager pods hang or wait at their gate, and one command releases them; in the right order nothing is left."""
     shell = Shell(s)
     install_gangs(s, shell)
     s.apply(queuejob("hangs", task("worker", 2)))
@@ -232,13 +232,13 @@ def story_documented_uninstall(s):
     install_gangs(s, shell)
     s.apply(queuejob("last", task("worker", 2)))
     s.wait_phase("last", "Running", running=2)
-    first, _, rest = blocks("README.md", "Uninstall")[0][1].partition("\n")
+    first, _, rest = blocks("docs/start/install.md", "Uninstall")[0][1].partition("\n")
     try:
         shell(first)
         expect_equal(s.pods("last"), {}, "pods when the command returns")
         s.manager.stop()  # the test has no Deployment
         shell(rest)
-        # What the README installs; manifests/namespaced is another story.
+        # What the first commands install; manifests/namespaced is another story.
         expect_equal(pods_that_wait(s), [], "pods that wait at their gate")
         kinds = "crd,clusterrole,clusterrolebinding,namespace,validatingadmissionpolicy,mutatingadmissionpolicy,mutatingadmissionpolicybinding"
         left = s.cluster.kubectl("get", kinds, "-o", "name").split()

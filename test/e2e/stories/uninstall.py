@@ -41,12 +41,12 @@ def bind_as_users_do(s):
 
 
 def another_project_has_podgroups(s):
-    """Its type is not taken over by what the README says, nor deleted; taken over by force, it stays, without our label."""
+    """Its type is not taken over by what the document says, nor deleted; taken over by force, it stays, without our label."""
     crd = "customresourcedefinition", "podgroups.scheduling.x-k8s.io"
     theirs = (MANIFESTS / "crds/podgroups.yaml").read_text().replace("    app.kubernetes.io/name: kar-controllers\n", "    app: cosched\n").replace(
         "shortNames: [pg, pgs]", "shortNames: [pg]").replace("  labels:\n", "  annotations: {controller-gen.kubebuilder.io/version: v0.16.5}\n  labels:\n", 1)
     install = "apply", "--server-side", "--field-manager=kar-controllers", "-k", str(MANIFESTS)
-    expect(" ".join(("kubectl", *install[:-1], "manifests ")) in (ROOT / "README.md").read_text(), "this is what the README says")
+    expect(" ".join(("kubectl", *install[:-1], "manifests ")) in (ROOT / "docs/start/install.md").read_text(), "this is what the document says")
 
     def label():
         return s.cluster.kubectl("get", *crd, "-o", "jsonpath={.metadata.labels.app\\.kubernetes\\.io/name}")
