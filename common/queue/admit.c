@@ -251,6 +251,22 @@ static bool provision(struct q_pass *p, struct q_group *g)
 	return true;
 }
 
+/* The flavor that is liked best and has no other obstacle. */
+static bool provision_anywhere(struct q_pass *p, struct q_group *g)
+{
+	const uint32_t *list;
+	uint32_t n = q_flavors(p, g, &list);
+	bool done = provision(p, g);
+
+	for (uint32_t i = 0; i < n && !done; i++) {
+		q_look_in(p, g, list[i]);
+		done = provision(p, g);
+	}
+	if (n && !done)
+		q_prefer_flavor(p, g);
+	return done;
+}
+
 /* --- the round -------------------------------------------------------------------------------------- */
 
 /* Groups with a unit, or that were evicted, may fail for reasons of their own. */
@@ -322,7 +338,7 @@ static bool try_group(struct q_pass *p, struct q_group *g)
 		return is_last_of_unit(p, g) && try_unit(p, g);
 	if (is_known_to_fail(p, g))
 		return false;
-	if (let_in(p, g) || provision(p, g))
+	if (let_in(p, g) || provision_anywhere(p, g))
 		return true;
 	if (fails_by_kind(g))
 		note_failure(p, g);

@@ -28,7 +28,7 @@ int64_t *q_yielded_to(const struct q_pass *p, const struct q_group *g)
 
 	for (uint32_t i = 0; i < p->in->snapshot->n_preemptible; i++) {
 		if (pod(p, i)->leaving || (q_may_use_foreign(p, g) && q_foreign_goes_before(p, g, i)))
-			q_add_class(p, pod(p, i)->class, 1, v);
+			q_add_class_on(p, pod(p, i)->class, pod(p, i)->node, 1, v);
 	}
 	return v;
 }
@@ -61,7 +61,7 @@ static void change(struct q_pass *p, uint32_t i, int sign)
 
 	assert(f->gone[i] == (sign < 0));
 	kar_sched_take(p->in->snapshot->sched, pod(p, i)->node, pod(p, i)->class, -sign);
-	q_add_class(p, pod(p, i)->class, sign, f->freed);
+	q_add_class_on(p, pod(p, i)->class, pod(p, i)->node, sign, f->freed);
 	f->gone[i] = sign > 0;
 	f->n += sign > 0 ? 1 : UINT32_MAX;
 }
@@ -88,7 +88,7 @@ void q_foreign_begin(struct q_pass *p)
 			continue;
 		change(p, i, 1);
 		if (pod(p, i)->soon)
-			q_add_class(p, pod(p, i)->class, 1, p->plan.foreign.soon);
+			q_add_class_on(p, pod(p, i)->class, pod(p, i)->node, 1, p->plan.foreign.soon);
 	}
 }
 

@@ -3,7 +3,7 @@
  *
  *   match.c  node against needs     snapshot.c  nodes and what is taken from them      class.c  equal needs are one class
  *   hot.c    copies and buckets     domain.c    values of topology labels              place.c  gangs   search.c  backtracking
- *   tree.c   levels of topologies            whole.c    domains that are broken last
+ *   tree.c   levels of topologies            whole.c    domains that are broken last       offered.c  what nodes have, whatever runs
  *   hold.c   room for later pods    explain.c   why not                       rules.c   other pods   fill.c  pods with rules
  *
  * Nodes, classes and resources are numbers (indexes) in here. Invariant, between two calls: of each hot class, .copies[node] is what

@@ -424,7 +424,11 @@ struct kar_podgroup_status queue_next_status(struct queue_pass *p, const struct 
 	st.has_position = true;
 	st.estimated_start = d->estimated_start - d->estimated_start % KAR_SECOND;
 	st.admitted_queue = admitted ? qg->queue : "";
-	st.flavor = d->flavor ? p->snapshot.flavors[d->flavor - 1].name : "";
+	if (d->flavor)
+		st.flavor = p->snapshot.flavors[d->flavor - 1].name;
+	else if (!admitted ||
+		!qg->admitted) /* one that no queue names any more stays as long as the group has it */
+		st.flavor = "";
 	if (!admitted || !qg->admitted)
 		st.admitted_generation = admitted && qg->workload ? qg->workload->generation : 0;
 	if (!admitted || !qg->admitted)

@@ -11,7 +11,7 @@
  *   quota NS QUOTA RES=N ...  pods, requests.cpu ...; foreign=N is of all rows of it; quotas come before groups
  *   reservation QUEUE GROUP since=T until=T pods=N gathered=PERCENT   status.reservation (groups come before)
  *   budget NAME=N             a PodDisruptionBudget of which N pods may be disrupted
- *   foreign RES=N on=NODE     a pod that no group owns; without "on" it is pending
+ *   foreign RES=N on=NODE     a pod that no group owns; without "on" it is pending; p=PRIORITY: it may be evicted
  *   expect RES=N p=PRIORITY t=CREATED count=N on=NODE   pods of no group that are about to be bound; "on": the only node; "for=NODE": nominated
  *   group NAME QUEUE MIN..MAX needs ...  (NS/NAME; "default" if no ns; "3*group" makes NAME1 .. NAME3) of equal pods; needs as in sched_words.h
  *        p=BASE t=CREATED waited=SECONDS run=D (admitted, D pods bound; on=NODE:N,NODE:N or the first node) bare=D (admitted, no pod bound)
@@ -56,6 +56,7 @@ struct world {
 	} flavored[WORLD_AMOUNTS];
 	uint32_t n_flavored;
 	struct kar_queue_expected expected[WORLD_AMOUNTS];
+	struct kar_queue_preemptible preemptible[WORLD_AMOUNTS];
 	kar_class classes[1024];
 	uint32_t n_classes;
 	const char *node; /* the first */
@@ -293,7 +294,7 @@ static inline void world_foreign(struct world *w, const char *text)
 {
 	kar_class c = world_class(w, text);
 	const struct kar_pod_needs *needs = kar_sched_needs(w->sched, c);
-	const char *on = strstr(text, "on=");
+	const char *on = strstr(text, "on="), *priority = strstr(text, " p=");
 
 	if (!on)
 		return;
@@ -301,7 +302,17 @@ static inline void world_foreign(struct world *w, const char *text)
 		world_sum(&w->foreign, needs->amounts[i].resource, needs->amounts[i].amount);
 	world_sum(&w->foreign, "pods", 1);
 	on += 3;
-	kar_sched_take(w->sched, words_part(&w->a, &on, " "), c, 1);
+	on = words_part(&w->a, &on, " ");
+	kar_sched_take(w->sched, on, c, 1);
+	if (!priority)
+		return;
+	assert(w->s.n_preemptible < WORLD_AMOUNTS);
+	w->preemptible[w->s.n_preemptible++] = (struct kar_queue_preemptible){ .ns = "o",
+		.name = kar_arena_printf(&w->a, "x%u", w->s.n_preemptible),
+		.class = c,
+		.node = on,
+		.priority = atoi(priority + 3) };
+	w->s.preemptible = w->preemptible;
 }
 
 static inline void world_expect(struct world *w, const char *text)

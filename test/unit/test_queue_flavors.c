@@ -101,6 +101,13 @@ static const struct {
 	{ "one_without_nodes_is_passed_over",
 		"flavor a100; flavor h100; node n gpu=8 @:flavor=a100; queue q of=h100 of=a100; group g q 1..1 gpu=8",
 		"g 1@a100" },
+	{ "pods_of_no_queue_make_room_in_a_flavor",
+		NODES
+		"queue q of=h100 cap=gpu:32; foreign gpu=8 on=h1 p=-10; foreign gpu=8 on=h2 p=-10; foreign gpu=8 on=h3 p=-10; foreign gpu=8 on=h4 p=-10; group g q 1..1 gpu=8 t=1",
+		"g claim@h100" },
+	{ "new_nodes_are_waited_for_in_a_flavor_of_which_the_queue_may_have_more",
+		"flavor a100; flavor h100; 2*node h gpu=8 @:flavor=h100; node a gpu=8 @:flavor=a100; queue q provisions of=h100 cap=gpu:16 of=a100; group b q 1..1 gpu=8 run=1 flavor=h100 on=h1:1; group g q 2..2 gpu=8 t=1",
+		"b 1@h100; g 2@a100" },
 	{ "without_flavors_all_nodes_are_used", NODES "queue o; queue q of=h100; group g o 8..8 gpu=8",
 		"g 8@-" },
 	{ "the_queue_above_says_which", NODES "queue t of=a100; queue q under=t; group g q 1..1 gpu=8",

@@ -148,6 +148,18 @@ static void admitted_group_is_not_written_again(void **state)
 	assert_string_equal(sync_text(true), "");
 }
 
+static void group_keeps_a_flavor_that_no_queue_names_any_more(void **state)
+{
+	(void)state;
+	put_queue("default", "");
+	put_group("g", "",
+		"\"flavor\":\"h100\",\"conditions\":["
+		"{\"type\":\"Preempted\",\"status\":\"True\",\"reason\":\"Preempted\",\"message\":\"m\",\"lastTransitionTime\":\"2026-11-21T10:00:00Z\"},"
+		"{\"type\":\"Admitted\",\"status\":\"True\",\"reason\":\"Edited\",\"message\":\"admitted by queue default\",\"lastTransitionTime\":\"2026-11-21T10:00:00Z\"}]");
+	sync_text(true);
+	check_says(&w.sync.plan.actions[0], "\"flavor\":\"h100\"");
+}
+
 static void contradictory_condition_is_mended(void **state)
 {
 	(void)state;
@@ -781,6 +793,7 @@ int main(void)
 		TEST(pass_that_does_not_settle_is_counted),
 		TEST(the_wait_of_an_admitted_group_is_measured),
 		TEST(admitted_group_is_not_written_again),
+		TEST(group_keeps_a_flavor_that_no_queue_names_any_more),
 		TEST(contradictory_condition_is_mended),
 		TEST(most_urgent_group_is_written_first),
 		TEST(first_status_of_a_group_is_pending),
