@@ -18,7 +18,9 @@ usage='usage: hack/test.sh [TIER...]   without arguments: all of them
             docs/scenarios
   differential  one script of requests to the real and to the simulated API server: the answers must agree; gangs that the placement
             engine has placed, or refused, to the real kube-scheduler: it must agree
-The fuzz targets of the simulator, the tier cluster and both parts of the differential tier are skipped, loudly, while their inputs are those
+  operators operators of others, unchanged, built from the Go modules that test/operators names: their workloads in queues, on a real
+            Kubernetes. The first time it builds for half an hour, so it runs only when it is named
+The fuzz targets of the simulator, the tiers cluster and operators, and both parts of the differential tier are skipped, loudly, while their inputs are those
 that passed on this machine before; KAR_ALL=1 runs them.'
 set -uo pipefail
 # shellcheck source=lib.sh
@@ -237,6 +239,18 @@ tier_chart() { counted test/chart/run; }
 
 tier_node() { ready_for_cluster && counted test/node/run; }
 
+# The versions that it prints are those of test/operators/*/go.mod.
+tier_operators() {
+	local inputs passed_at
+	inputs=$(kar_inputs common api controllers manifests test/operators test/cluster test/e2e/harness.py test/e2e/reader.py test/gotool.py meson.build meson_options.txt hack/lib.sh)
+	if passed_at=$(kar_passed operators "$inputs"); then
+		skip "the operators, and the product, are as they were when it passed here, $passed_at (KAR_ALL=1 runs it)"
+		return
+	fi
+	ready_for_cluster && counted test/operators/run --build build || return
+	((failed[$tier] > 0)) || kar_has_passed operators "$inputs"
+}
+
 tier_sim-e2e() {
 	build_gcc || return
 	check 'pictures of docs/scenarios' hack/scenarios build
@@ -296,6 +310,7 @@ needs() { # the sets of hack/deps.sh for a tier
 	e2e) echo build cluster client ;;
 	soak) echo build cluster ;;
 	differential) echo build cluster ;;
+	operators) echo build cluster chart ;;
 	sim-e2e | field) echo unit kubectl client ;;
 	esac
 }
@@ -331,9 +346,10 @@ summary() {
 }
 
 all=(unit sanitize lint sim sim-bugs field fuzz image chart sim-e2e cluster node e2e soak differential)
+named=(operators) # runs only when it is named
 (($#)) || set -- "${all[@]}"
 for name in "$@"; do
-	[[ " ${all[*]} " == *" $name "* ]] || {
+	[[ " ${all[*]} ${named[*]} " == *" $name "* ]] || {
 		kar_say "$usage" >&2
 		exit 2
 	}

@@ -35,11 +35,11 @@ static void subtract(struct rest *r, kar_class class, int64_t pods)
 	}
 }
 
-static size_t read_whole(const struct kar_podgroup *g, struct kar_sched_amount *out)
+uint32_t queue_hold_whole(const struct kar_podgroup *g, struct kar_sched_amount *out)
 {
 	const struct kar_pair *pairs = g->spec.min_resources.items;
 	struct kar_quantity q;
-	size_t n = 0;
+	uint32_t n = 0;
 
 	for (size_t i = 0; i < g->spec.min_resources.n; i++) {
 		if (kar_quantity_parse(pairs[i].value, &q, NULL) == 0 && !kar_streq(pairs[i].key, "pods"))
@@ -71,7 +71,7 @@ struct kar_queue_amounts queue_hold(struct queue_pass *p, const struct kar_podgr
 	if (!g->spec.min_resources.n)
 		return (struct kar_queue_amounts){ 0 };
 	r.items = kar_arena_alloc(p->arena, g->spec.min_resources.n, sizeof(*r.items));
-	r.n = read_whole(g, r.items);
+	r.n = queue_hold_whole(g, r.items);
 	r.n = queue_hold_rest(p, r.items, r.n, runs);
 	return (struct kar_queue_amounts){ r.items, queue_hold_rest(p, r.items, r.n, others) };
 }

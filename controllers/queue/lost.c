@@ -142,6 +142,26 @@ static void keep_share(struct kar_sched_amount *amounts, uint32_t n, const struc
 	}
 }
 
+/*
+ * What all of its members ask for. Of one that starts in stages the record has only those that came first; spec.minResources has the others, too.
+ */
+static struct kar_queue_amounts whole(const struct gathering *m, int64_t *pods)
+{
+	const struct kar_podgroup_spec *spec = &m->group->spec;
+	struct kar_queue_amounts all = read_requests(m, pods);
+	struct kar_sched_amount *staged =
+		kar_arena_alloc(m->arena, spec->min_resources.n + 1, sizeof(*staged));
+	uint32_t n;
+
+	if (*pods >= spec->min_member)
+		return all;
+	n = queue_hold_whole(m->group, staged);
+	if (!n)
+		return all;
+	*pods = spec->min_member;
+	return (struct kar_queue_amounts){ staged, n };
+}
+
 struct kar_queue_amounts queue_hold_lost(const struct gathering *m)
 {
 	int64_t missing = queue_minimum_left(m) - (int64_t)m->have.n - (int64_t)m->unbound.n, pods = 0;
@@ -154,7 +174,7 @@ struct kar_queue_amounts queue_hold_lost(const struct gathering *m)
 	if (!m->admitted || left <= 0 || (missing <= 0 && !begins))
 		return (struct kar_queue_amounts){ 0 };
 	queue_come_again(m->p, left);
-	all = read_requests(m, &pods);
+	all = whole(m, &pods);
 	rest = kar_arena_alloc(m->arena, all.n + 1, sizeof(*rest));
 	if (all.n)
 		memcpy(rest, all.items, all.n * sizeof(*rest));

@@ -193,6 +193,8 @@ int32_t queue_highest_priority(const struct queue_pass *p, const struct kar_podg
 struct kar_queue_amounts queue_hold(struct queue_pass *p, const struct kar_podgroup *g,
 	const struct queue_runs *runs, const struct queue_runs *others) KAR_NONNULL;
 
+/* Writes spec.minResources of @g to @out, which has room for as many. Returns how many there are. */
+uint32_t queue_hold_whole(const struct kar_podgroup *g, struct kar_sched_amount *out) KAR_NONNULL;
 /* Subtracts from @amounts what @runs ask for. Returns how many are left; these are the first then. */
 uint32_t queue_hold_rest(const struct queue_pass *p, struct kar_sched_amount *amounts, size_t n,
 	const struct queue_runs *runs) KAR_NONNULL;

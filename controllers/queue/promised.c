@@ -81,19 +81,36 @@ static void ask_for(struct queue_pass *p, uint32_t i, const struct kar_suspendab
 	queue_ask_topology(p, i, &wishes, &unrecorded);
 }
 
+/* What is said of one that is not suspended by its queue, or of which pods exist. NULL: nothing. */
+static const char *not_ready(const struct queue_pass *p, const struct queue_group *qg)
+{
+	const struct kar_suspendable *s = qg->suspendable;
+
+	if (!s)
+		return "the workload that it was made for names no queue, or cannot be read";
+	if (queue_is_not_asked_yet(s))
+		return "its workload is about to be suspended";
+	if (s->suspended && s->by_queue && count_pods(p, qg->group, COUNT_ALL))
+		return "it is suspended: it starts when its pods of before are gone";
+	return NULL;
+}
+
+/*
+ * Its user may have resumed it: the pods that come then, none of which has a node, go when it is suspended again. They are no members of a
+ * gang that come one after the other (members.c).
+ */
 bool queue_observe_promised(struct queue_pass *p, uint32_t i)
 {
 	struct queue_group *qg = &p->groups[i];
 	const struct kar_suspendable *s = qg->suspendable;
+	const char *why = not_ready(p, qg);
 
-	if (qg->admitted || (!s && !qg->group->made_for_workload) || count_pods(p, qg->group, COUNT_ALL))
+	if (qg->admitted || (!s && (!qg->group->made_for_workload || count_pods(p, qg->group, COUNT_ALL))) ||
+		count_pods(p, qg->group, COUNT_ON_NODES))
 		return false;
-	if (!s)
-		return wait_for_workload(p, i,
-			"the workload that it was made for names no queue, or cannot be read");
-	if (queue_is_not_asked_yet(s))
-		return wait_for_workload(p, i, "its workload is about to be suspended");
-	if (!s->suspended || !kar_suspendable_is_known(s))
+	if (why)
+		return wait_for_workload(p, i, why);
+	if (!s->suspended || !kar_suspendable_is_known(s) || count_pods(p, qg->group, COUNT_ALL))
 		return false;
 	qg->promised = true;
 	ask_for(p, i, s);

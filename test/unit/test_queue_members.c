@@ -628,6 +628,23 @@ static void what_a_gang_has_lost_has_room(void **state)
 	}
 }
 
+/* Its first member was placed alone; the second came when it ran, and is lost: spec.minResources says what both ask for. */
+static void what_a_gang_in_stages_has_lost_has_room(void **state)
+{
+	(void)state;
+	put_queue("default", "");
+	put_members("a 3 on=n1");
+	put_members("x 3 gated other");
+	put_group("g", "\"minMember\":2,\"minResources\":{\"cpu\":\"6\"}",
+		"\"phase\":\"Pending\",\"scheduleStartTime\":\"2026-11-21T13:00:00Z\",\"position\":0,\"admittedQueue\":\"default\","
+		"\"placement\":{\"state\":\"Satisfied\",\"attempt\":1,\"requests\":\"pods=1,cpu=3000m\"" SINCE(
+			"13:00:00") "}"
+				    ",\"conditions\":[{\"type\":\"Admitted\",\"status\":\"True\",\"reason\":\"Admitted\",\"message\":\"admitted by queue default\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T13:00:00Z\"},"
+				    "{\"type\":\"Scheduled\",\"status\":\"False\",\"reason\":\"r\",\"message\":\"\",\"lastTransitionTime\":\"2026-11-21T13:46:00Z\"}]");
+	put_group("h", "\"minMember\":1", "");
+	assert_string_equal(sync_text(true), WAITS);
+}
+
 /* Groups g and h wait for a place that one of them can have; h is younger. */
 static const struct {
 	const char *name, *pods, *g, *h;
@@ -833,6 +850,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(members_that_come_first_hold_nothing, small_cluster,
 			teardown),
 		cmocka_unit_test_setup_teardown(what_a_gang_has_lost_has_room, small_cluster, teardown),
+		cmocka_unit_test_setup_teardown(what_a_gang_in_stages_has_lost_has_room, small_cluster,
+			teardown),
 		cmocka_unit_test_setup_teardown(members_to_come_have_room, small_cluster, teardown),
 		cmocka_unit_test_setup_teardown(pods_give_groups_of_others_their_priority, small_cluster,
 			teardown),

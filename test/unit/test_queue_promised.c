@@ -202,6 +202,43 @@ static void pods_at_the_gate_hold_as_those_to_come(void **state KAR_UNUSED)
 	assert_non_null(strstr(sync_text(true), "ns/rival (Admitted=False/InsufficientCapacity"));
 }
 
+#define BEGAN \
+	"\"placement\":{\"attempt\":1,\"requests\":\"pods=2,cpu=16000m\",\"time\":\"2026-11-21T13:46:25Z\"}"
+static const struct {
+	const char *name, *by, *meta, *status, *says;
+} former[] = {
+	{ "deleted", BY_QUEUE, ",\"deletionTimestamp\":\"2026-11-21T13:46:57Z\"", "",
+		"it starts when its pods of before are gone" },
+	/* a gang that has begun a moment ago may come one by one otherwise */
+	{ "not_deleted_yet", BY_QUEUE, "", BEGAN, "it starts when its pods of before are gone" },
+	{ "not_suspended_yet", "", "", BEGAN, "its workload is about to be suspended" },
+};
+
+/* Its user has resumed it, and it was suspended again. There would be room for its two pods, or for what is left of them. */
+static void pods_of_before_go_first(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(former); i++) {
+		char meta[256];
+		const char *got;
+
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		put_queue("default", "");
+		put_node("n1", "10", "");
+		put_node("n2", "10", "");
+		put_batch_job(former[i].by, former[i].by[0] != '\0', "8", "", "");
+		put_its_group(former[i].status);
+		snprintf(meta, sizeof(meta), ",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"j\"}%s",
+			former[i].meta);
+		put_named(w.stores.pods, "j-a", meta,
+			",\"spec\":{\"schedulingGates\":[{\"name\":\"kube-arbitrator.io/gang\"}],\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"8\"}}}]}");
+		got = sync_text(true);
+		if (!strstr(got, "ns/j (Admitted=False/WaitingForMembers"))
+			fail_msg("%s: got \"%s\"", former[i].name, got);
+		check_says(&w.sync.plan.actions[0], former[i].says);
+	}
+}
+
 static void failed_start_is_not_tried_at_once(void **state KAR_UNUSED)
 {
 	put_queue("default", "");
@@ -243,6 +280,7 @@ int main(void)
 		TEST(pods_of_several_templates_are_placed_together),
 		TEST(room_is_held_for_each_template),
 		TEST(pods_at_the_gate_hold_as_those_to_come),
+		TEST(pods_of_before_go_first),
 		TEST(failed_start_is_not_tried_at_once),
 		TEST(failures_of_a_start_are_not_forgotten),
 		TEST(one_that_has_ended_holds_nothing),
