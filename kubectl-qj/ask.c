@@ -152,9 +152,12 @@ int qj_fail(const struct qj *q)
 /* --- lists ------------------------------------------------------------------------------------------ */
 
 struct list_meta {
-	const char *next;
+	const char *next, *version;
 };
-static const struct kar_field meta_fields[] = { KAR_FIELD(struct list_meta, next, "continue", KAR_F_STRING) };
+static const struct kar_field meta_fields[] = {
+	KAR_FIELD(struct list_meta, next, "continue", KAR_F_STRING),
+	KAR_FIELD(struct list_meta, version, "resourceVersion", KAR_F_STRING),
+};
 static const struct kar_desc meta_desc = KAR_DESC("metadata", struct list_meta, meta_fields);
 
 struct list {
@@ -196,6 +199,7 @@ int qj_list(struct qj *q, const struct qj_query *query, qj_page_fn *page, void *
 		if (page(arg, &l.items))
 			return 0;
 		next = l.meta.next;
+		snprintf(q->version, sizeof(q->version), "%s", l.meta.version ? l.meta.version : "");
 	} while (kar_has_text(next));
 	return 0;
 }

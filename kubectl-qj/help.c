@@ -7,7 +7,8 @@
 
 static const struct qj_help commands[] = {
 	{ "list", "", "jobs, with their queue, position, pods and reason",
-		"--all-namespaces --selector --field-selector --output",
+		"--all-namespaces --selector --field-selector --output --watch",
+		"-w, --watch  then a row for each change that can be seen, until Ctrl-C; without STARTS-IN\n"
 		"Fields to select by: status.phase, status.queue, spec.queue.\n"
 		"Output: wide, json, yaml or name.\n" },
 	{ "why", "JOB", "why it waits: the reason, who is ahead, what its queue has", NULL,

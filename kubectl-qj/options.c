@@ -65,6 +65,7 @@ static const struct option flags[] = {
 	{ "previous", no_argument, NULL, 'p' },
 	{ "keep-crds", no_argument, NULL, KEEP_CRDS },
 	{ "follow", no_argument, NULL, 'f' },
+	{ "watch", no_argument, NULL, 'w' },
 	{ "filename", required_argument, NULL, FILENAME },
 	{ NULL, 0, NULL, 0 },
 };
@@ -185,6 +186,8 @@ static bool *switch_of(struct qj_options *o, int flag)
 		return &o->previous;
 	case 'f':
 		return &o->follow;
+	case 'w':
+		return &o->watch;
 	default:
 		return NULL;
 	}
@@ -357,7 +360,7 @@ static int check_dry_run(const struct qj_options *o, struct kar_err *err)
 static bool takes_file(int argc, char **argv)
 {
 	optind = 0;
-	while (getopt_long(argc, argv, "+:n:Al:o:hfp", flags, NULL) != -1)
+	while (getopt_long(argc, argv, "+:n:Al:o:hfpw", flags, NULL) != -1)
 		;
 	return optind < argc && kar_streq(argv[optind], "convert");
 }
@@ -369,7 +372,7 @@ int qj_options_read(struct qj_options *o, int argc, char **argv, struct kar_aren
 	int flag;
 
 	opterr = 0;
-	known = takes_file(argc, argv) ? ":n:Al:o:hf:p" : ":n:Al:o:hfp";
+	known = takes_file(argc, argv) ? ":n:Al:o:hf:pw" : ":n:Al:o:hfpw";
 	o->timeout = -1;
 	o->index = -1;
 	o->n_rest = count_rest(argc, argv);

@@ -59,6 +59,7 @@ struct qj_options {
 	bool keep_crds; /* --keep-crds */
 	bool follow;    /* -f of logs */
 	bool previous;  /* -p */
+	bool watch;     /* -w */
 	bool help, version;
 };
 
@@ -70,6 +71,7 @@ struct qj {
 	struct kar_client *client;
 	struct kar_buf answer; /* of the last request */
 	struct kar_err err;    /* of the last request; .what KAR_OK: it succeeded */
+	char version[32];      /* of the last list, then of the last change of it; "": list again */
 	const char *ns;        /* in which the command works; "" : in all */
 	FILE *out;             /* where the answer goes */
 	kar_time now;          /* wall ms */
@@ -147,6 +149,11 @@ struct qj_watch {
 };
 /* Follows one object of the namespace, also over the end of a watch and the restart of a server. Never returns QJ_ENDED. */
 enum qj_streamed qj_watch(struct qj *q, const struct qj_watch *what, kar_time limit) KAR_NONNULL;
+/* An object of a list has changed: a struct of its table. @gone: deleted, or not selected any more. */
+typedef void qj_change_fn(void *arg, const void *object, bool gone);
+/* Follows a list from .version on, until the server ends that (QJ_ENDED), or it fails (QJ_BROKEN). With .version "" it must be listed again. */
+enum qj_streamed qj_watch_list(struct qj *q, const struct qj_query *query, qj_change_fn *seen,
+	void *arg) KAR_NONNULL;
 
 /* --- table.c */
 

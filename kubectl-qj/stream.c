@@ -1,4 +1,4 @@
-/* Answers that come bit by bit: the changes of one object, and what a program has printed. */
+/* Answers that come bit by bit: the changes of one object or of a list, and what a program has printed. */
 #include "kubectl-qj/qj.h"
 
 #include <string.h>
@@ -201,4 +201,63 @@ enum qj_streamed qj_watch(struct qj *q, const struct qj_watch *what, kar_time li
 	}
 	kar_arena_release(&w.arena);
 	return w.enough ? QJ_ENOUGH : end;
+}
+
+/* --- the changes of a list -------------------------------------------------------------------------- */
+
+struct following {
+	struct qj *q;
+	const struct kar_desc *desc;
+	qj_change_fn *seen;
+	void *arg;
+	struct kar_json_stream *json;
+	struct kar_arena arena; /* of the last object */
+};
+
+static int on_change_of_list(void *arg, const void *document, struct kar_err *err)
+{
+	const struct change *c = document;
+	struct following *f = arg;
+	struct head head = { 0 };
+	void *object;
+
+	kar_arena_reset(&f->arena);
+	if (kar_streq(c->type, "ERROR") ||
+		kar_json_decode(&f->arena, &head_desc, NULL, c->object.p, c->object.n, &head, err) ||
+		!kar_has_text(head.meta.resource_version)) {
+		f->q->version[0] = '\0'; /* it is too old, as a rule */
+		return kar_fail(err, KAR_RETRY, "the watch has ended");
+	}
+	if (!kar_streq(c->type, "BOOKMARK")) {
+		object = kar_arena_alloc(&f->arena, 1, f->desc->size);
+		if (kar_json_decode(&f->arena, f->desc, NULL, c->object.p, c->object.n, object, err) == 0)
+			f->seen(f->arg, object, kar_streq(c->type, "DELETED"));
+	}
+	snprintf(f->q->version, sizeof(f->q->version), "%s", head.meta.resource_version);
+	return 0;
+}
+
+static int on_bytes_of_list(void *arg, const char *bytes, size_t n)
+{
+	struct following *f = arg;
+	struct kar_err err = { 0 };
+
+	if (kar_json_stream_feed(f->json, bytes, n, &err))
+		f->q->version[0] = '\0';
+	return f->q->version[0] ? 0 : -1;
+}
+
+enum qj_streamed qj_watch_list(struct qj *q, const struct qj_query *query, qj_change_fn *seen, void *arg)
+{
+	struct following f = { .q = q, .desc = query->item, .seen = seen, .arg = arg };
+	struct kar_request r = kar_client_watch(query->res, query->ns, q->version);
+	enum qj_streamed end;
+
+	r.label_selector = query->labels;
+	r.field_selector = query->fields;
+	f.json = kar_json_stream_new(&change_desc, NULL, NULL, on_change_of_list, &f);
+	end = qj_stream(q, r, -1, on_bytes_of_list, &f);
+	kar_json_stream_free(f.json);
+	kar_arena_release(&f.arena);
+	return end == QJ_ENOUGH ? QJ_ENDED : end;
 }

@@ -213,6 +213,31 @@ def story_plugin_draws_on_a_terminal(s):
     expect(re.search(r"^NODE +STATE +FREE-PODS", drawn, re.M), drawn)
 
 
+def story_plugin_watches_jobs(s):
+    """list -w: the jobs that there are, then a row for each phase of one that is made and deleted, and no row twice."""
+    s.apply(queuejob("old", task("worker", 1, outcome="run")))
+    s.wait_phase("old", "Running", running=1)
+    process = subprocess.Popen([built(s) / "kubectl-qj", "list", "-w", "--namespace", s.namespace], stdout=subprocess.PIPE, bufsize=0,  # select() sees no buffers
+                               env={**os.environ, "KUBECONFIG": str(s.cluster.kubeconfig)})
+    try:
+        expect_equal([process.stdout.readline().decode().split("\t")[0] for _ in range(2)], ["NAME", "old"], "what there is at first")
+        s.apply(queuejob("new", task("worker", 2, outcome="succeed", after="2s")))
+        s.wait_phase("new", "Completed")
+        s.kubectl("delete", "queuejob", "new")
+        seen = []
+        while not seen or seen[-1][1] != "Gone":
+            expect(select.select([process.stdout], [], [], 30)[0], f"a row comes within 30 s of {seen}")
+            seen.append(rows(process.stdout.readline().decode())[0])
+        s.shown.append("\n".join("  ".join(row) for row in seen))
+        phases = [row[1] for row in seen]
+        expect(all(row[0] == "new" for row in seen) and phases[-2:] == ["Completed", "Gone"] and "Running" in phases, f"rows: {seen}")
+        expect(all(one != other for one, other in zip(seen, seen[1:])), f"no row is there twice: {seen}")
+    finally:
+        process.kill()
+        process.wait()
+    s.kubectl("delete", "queuejob", "old")
+
+
 def story_plugin_converts_objects_of_other_tools(s):
     """What convert makes of each example is accepted by the API server, no field unknown; the MPIJob runs, and one of Kueue is in the queue of its LocalQueue."""
     for path in sorted((ROOT / "test/unit/data/convert").glob("*.yaml")):
