@@ -429,10 +429,10 @@ struct kar_podgroup_status queue_next_status(struct queue_pass *p, const struct 
 	else if (!admitted ||
 		!qg->admitted) /* one that no queue names any more stays as long as the group has it */
 		st.flavor = "";
-	if (!admitted || !qg->admitted)
+	if (!admitted || !qg->admitted) {
 		st.admitted_generation = admitted && qg->workload ? qg->workload->generation : 0;
-	if (!admitted || !qg->admitted)
 		st.run_seconds = admitted ? queue_run_seconds(p, qg) : 0;
+	}
 	count_waiting(p, qg, d, &st);
 	if (queue_is_scaled(p, qg, d)) {
 		st.desired = d->desired;
