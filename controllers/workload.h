@@ -58,6 +58,9 @@ struct kar_workload_role {
 	const char *scheduler;      /* of its pods */
 	const char *
 		topology; /* what annotations of its pods ask for (api/core/topology_wish.h); NULL: nothing */
+	const struct kar_topology_ask *asks_for; /* if .ask: NULL: what the workload asks for */
+	uint32_t
+		ask; /* 0: that of the workload; roles of one number ask for one thing, and each number is an ask of its own; from 1 on without gaps */
 	const char *done, *failed; /* indexes that get no pods any more, "0-57,59"; "": none */
 	int32_t n_done, n_failed;  /* of them, as far as they count now */
 	int32_t replicas;

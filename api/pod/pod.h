@@ -194,6 +194,12 @@ static inline const char *kar_pod_more_labels(const struct kar_pod *p)
 		: NULL;
 }
 
+/* The role of a pod of a workload in its group, as status.placement of that names it; "": it is none of a workload's. */
+static inline const char *kar_pod_role(const struct kar_pod *p)
+{
+	return p->job && p->job->task ? p->job->task : "";
+}
+
 /*
  * Interned; what its annotations ask for of a topology (api/core/topology_wish.h). NULL: nothing, or it is in no PodGroup. Few pods have it, behind
  * their struct.

@@ -78,6 +78,7 @@ static const struct kar_desc planned_table = KAR_DESC("Plan", PLANNED, planned_f
 static const struct kar_field domain_fields[] = {
 	KAR_STATUS_TEXT(DOMAIN, label, "label", KAR_COPY_KEY, KAR_SF_STORY, NULL),
 	KAR_STATUS_TEXT(DOMAIN, value, "value", KAR_COPY_VALUE, KAR_SF_STORY, "domain"),
+	KAR_STATUS_TEXT(DOMAIN, role, "role", KAR_COPY_NAME, KAR_SF_STORY, NULL),
 	KAR_STATUS(BOOL, DOMAIN, required, "required", KAR_SF_STORY | KAR_SF_OMIT_ZERO, NULL),
 };
 static const struct kar_desc domain_table = KAR_DESC("Domain", DOMAIN, domain_fields);
@@ -92,7 +93,13 @@ int32_t kar_pg_failures(const struct kar_pg_placement *p, kar_time now)
 	return clean ? 0 : p->failures;
 }
 
-struct kar_array kar_pg_required_domain(const struct kar_pg_placement *p, struct kar_arena *a)
+static bool is_of_role(const struct kar_pg_domain *d, const char *role)
+{
+	return !kar_has_text(d->role) || kar_streq(d->role, role);
+}
+
+struct kar_array kar_pg_required_domain(const struct kar_pg_placement *p, const char *role,
+	struct kar_arena *a)
 {
 	struct kar_pair *pairs;
 	size_t n = 0;
@@ -101,7 +108,8 @@ struct kar_array kar_pg_required_domain(const struct kar_pg_placement *p, struct
 		return (struct kar_array){ 0 };
 	pairs = kar_arena_alloc(a, p->n_domains, sizeof(*pairs));
 	for (size_t i = 0; i < p->n_domains; i++) {
-		if (p->domains[i].required && kar_has_text(p->domains[i].label))
+		if (p->domains[i].required && kar_has_text(p->domains[i].label) &&
+			is_of_role(&p->domains[i], role))
 			pairs[n++] = (struct kar_pair){ kar_copy_text(a, p->domains[i].label),
 				kar_copy_text(a, p->domains[i].value) };
 	}
@@ -112,7 +120,7 @@ const char *kar_pg_domain_text(const struct kar_pg_placement *p, struct kar_aren
 {
 	const char *text = "";
 
-	for (size_t i = 0; i < p->n_domains; i++)
+	for (size_t i = 0; i < p->n_domains && !kar_has_text(p->domains[i].role); i++)
 		text = kar_arena_printf(a, "%s%s%s", text, i ? "/" : "", p->domains[i].value);
 	return text;
 }

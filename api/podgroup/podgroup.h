@@ -97,10 +97,11 @@ struct kar_pg_planned {
 	const char *nodes; /* "n1*4 n2 *3": four pods on n1, one on n2, and three anywhere (pg_plan.h) */
 };
 
-/* One level of the domain that was chosen for the gang. */
+/* One level of the domain that was chosen for the gang, or for one role of it. */
 struct kar_pg_domain {
 	const char *label, *value;
-	bool required; /* later pods of the gang must have a node with this label as well */
+	const char *role; /* that asks for another topology than others; "": all */
+	bool required;    /* later pods of the gang must have a node with this label as well */
 };
 
 /* status.placement: the memory of placing. */
@@ -126,13 +127,14 @@ struct kar_pg_placement {
 		*plan; /* of PLACED; of SATISFIED: where further pods that are created bound go */
 	size_t n_plan;
 	struct kar_pg_domain *
-		domains; /* the widest first; inside which it was placed last; none: it has not asked for one */
+		domains; /* by role, the widest first; inside which it was placed last; none: it has not asked for one */
 	size_t n_domains;
 };
 
-/* Copies of those of .domains that are required, in their order; struct kar_pair, in @a. */
-struct kar_array kar_pg_required_domain(const struct kar_pg_placement *p, struct kar_arena *a) KAR_NONNULL;
-/* "b1/r3"; in @a; "": none. */
+/* Copies of those of .domains of the role that are required, in their order; struct kar_pair, in @a. */
+struct kar_array kar_pg_required_domain(const struct kar_pg_placement *p, const char *role,
+	struct kar_arena *a) KAR_NONNULL;
+/* Of those without a role: "b1/r3"; in @a; "": none. */
 const char *kar_pg_domain_text(const struct kar_pg_placement *p, struct kar_arena *a) KAR_NONNULL KAR_RETNN;
 
 /* The failed attempts that still count at @now (wall ms): none do once the gang has run for ten minutes (decision 053). */

@@ -68,6 +68,8 @@ static const struct kar_field task_fields[] = {
 	KAR_FIELD_OPT(struct wire_task, t.min_available, t.has_min_available, "minAvailable", KAR_F_INT32),
 	KAR_FIELD_OPT(struct wire_task, t.priority, t.has_priority, "priority", KAR_F_INT32),
 	KAR_FIELD_SUB(struct wire_task, depends_on, "dependsOn", KAR_F_ARRAY, &kar_wire_dependency_desc),
+	KAR_FIELD_SUB(struct wire_task, t.topology, "topology", KAR_F_OBJECT, &kar_topology_ask_desc),
+	KAR_FIELD(struct wire_task, t.topology_group, "topologyGroup", KAR_F_STRING),
 	KAR_FIELD(struct wire_task, t.template_raw, "template", KAR_F_RAW),
 };
 static const struct kar_desc task_desc = KAR_DESC("TaskSpec", struct wire_task, task_fields);
@@ -218,6 +220,10 @@ static void read_tasks(struct kar_queuejob_spec *s, const struct kar_array *wire
 		*t = w[i].t;
 		t->name = kar_has_text(w[i].t.name) ? kar_copy_fit(mem, w[i].t.name, KAR_COPY_VALUE)
 						    : kar_arena_printf(mem, "task%zu", i);
+		t->topology = kar_topology_ask_copy(&w[i].t.topology, mem);
+		t->topology_group = kar_has_text(w[i].t.topology_group)
+			? kar_copy_fit(mem, w[i].t.topology_group, KAR_COPY_VALUE)
+			: NULL;
 		t->replicas = !w[i].has_replicas ? DEFAULT_REPLICAS
 			: w[i].t.replicas > 0    ? w[i].t.replicas
 						 : 0;

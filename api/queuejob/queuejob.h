@@ -68,6 +68,9 @@ struct kar_taskspec {
 	const char *template_scheduler;      /* schedulerName of the template; NULL: none */
 	const char *
 		template_topology; /* what its annotations ask for (api/core/topology_wish.h); NULL: nothing */
+	struct kar_topology_ask topology; /* of its pods alone, or of those of its group */
+	const char
+		*topology_group; /* the tasks of one name are together what asks for a topology; NULL: none */
 	/* Shared; what a pod needs of a node (api/pod/pod_needs.h), without the node selector of the job; NULL: not known. */
 	const struct kar_pod_needs *needs;
 	const struct kar_pod_counted *

@@ -139,6 +139,27 @@ static const char *check_per_index(struct kar_queuejob *job, const struct kar_wi
 	return NULL;
 }
 
+/* What asks for a topology asks for one. */
+static const char *check_topology_groups(struct kar_queuejob *job)
+{
+	const struct kar_queuejob_spec *s = &job->spec;
+
+	for (size_t i = 0; i < s->n_tasks; i++) {
+		for (size_t k = 0; k < i; k++) {
+			const struct kar_taskspec *a = &s->tasks[k], *b = &s->tasks[i];
+
+			if (!a->topology_group || !kar_streq(a->topology_group, b->topology_group) ||
+				!kar_topology_asks(&a->topology) || !kar_topology_asks(&b->topology) ||
+				kar_topology_ask_equal(&a->topology, &b->topology))
+				continue;
+			return kar_arena_printf(&job->mem,
+				"tasks %s and %s of topologyGroup %s ask for different topologies", a->name,
+				b->name, a->topology_group);
+		}
+	}
+	return NULL;
+}
+
 static size_t template_bytes(const struct kar_queuejob_spec *s)
 {
 	size_t n = 0;
@@ -178,6 +199,7 @@ const char *kar_queuejob_check(struct kar_queuejob *job, const struct kar_select
 	}
 	const char *problem = check_per_index(job, templates);
 
+	problem = problem ? problem : check_topology_groups(job);
 	problem = problem ? problem : kar_failure_policy_check(job);
 
 	return problem ? problem : kar_queuejob_check_order(job);

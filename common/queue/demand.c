@@ -345,7 +345,7 @@ static bool same_runs(const struct kar_queue_run *a, const struct kar_queue_run 
 {
 	for (uint32_t i = 0; i < n; i++) {
 		if (a[i].class != b[i].class || a[i].n != b[i].n || a[i].n_charges != b[i].n_charges ||
-			!same_charges(a[i].charges, b[i].charges, a[i].n_charges))
+			a[i].ask != b[i].ask || !same_charges(a[i].charges, b[i].charges, a[i].n_charges))
 			return false;
 	}
 	return true;
@@ -384,14 +384,23 @@ static bool same_wish(const struct kar_topology_wish *a, const struct kar_topolo
 	return true;
 }
 
+static bool same_wishes(const struct kar_queue_group *a, const struct kar_queue_group *b)
+{
+	bool same = a->n_wishes == b->n_wishes && same_wish(&a->topology, &b->topology);
+
+	for (uint32_t i = 0; i < a->n_wishes && same; i++)
+		same = same_wish(&a->wishes[i], &b->wishes[i]);
+	return same;
+}
+
 static bool are_alike(const struct q_group *a, const struct q_group *b)
 {
 	const struct kar_queue_group *x = a->in, *y = b->in;
 
 	return !x->n_last && !y->n_last && !leaves_rows(x) && !leaves_rows(y) && a->queue == b->queue &&
 		a->level == b->level && a->min == b->min && x->base == y->base && x->n_runs == y->n_runs &&
-		flags_of(x) == flags_of(y) && same_wish(&x->topology, &y->topology) &&
-		same_hold(&x->hold, &y->hold) && x->n_hold_charges == y->n_hold_charges &&
+		flags_of(x) == flags_of(y) && same_wishes(x, y) && same_hold(&x->hold, &y->hold) &&
+		x->n_hold_charges == y->n_hold_charges &&
 		same_charges(x->hold_charges, y->hold_charges, x->n_hold_charges) &&
 		same_runs(x->runs, y->runs, x->n_runs);
 }

@@ -55,7 +55,7 @@ static const char *describe_empty_nodes(struct q_pass *p, struct q_group *g)
 {
 	const struct kar_sched_why o = q_explain_empty_nodes(p, g);
 
-	if (g->in->topology.n_labels && g->in->topology.required)
+	if (!g->in->n_wishes && g->in->topology.n_labels && g->in->topology.required)
 		return o.text;
 	return Q_TEXT(p, "%d of %d pods fit on empty nodes: %s", (int)o.placed, (int)g->min, o.text);
 }

@@ -73,7 +73,8 @@ static void make_wish(const struct q_pass *p, const struct q_ask *ask, struct wi
 
 		at += in->runs[i].n;
 		roles[w->gang.n_roles++] = (struct kar_role){ .class = q_class_of(p, ask->group, i),
-			.need = end > first ? end - first : 0 };
+			.need = end > first ? end - first : 0,
+			.ask = ask->job ? in->runs[i].ask : 0 };
 		if (ask->job)
 			roles[i].later = in->runs[i].n - roles[i].need;
 	}
@@ -83,6 +84,8 @@ static void make_wish(const struct q_pass *p, const struct q_ask *ask, struct wi
 		w->gang.hold_on = flavor_label(p, ask->group);
 		w->gang.topology = in->topology;
 		w->gang.topology.inside = ask->inside;
+		w->gang.asks = in->wishes;
+		w->gang.n_asks = in->n_wishes;
 	}
 }
 

@@ -275,10 +275,12 @@ static bool take_groups_of_one_domain(struct taking *t)
 	return best && take_groups(t);
 }
 
+/* Who asks for several domains takes as anybody does. */
 static bool must_be_together(const struct taking *t)
 {
-	return t->ask.job && t->taker->in->topology.n_labels && t->taker->in->topology.required &&
-		!t->taker->in->no_node_check && !t->pass->in->snapshot->no_nodes && may_evict(t->taker);
+	return t->ask.job && !t->taker->in->n_wishes && t->taker->in->topology.n_labels &&
+		t->taker->in->topology.required && !t->taker->in->no_node_check &&
+		!t->pass->in->snapshot->no_nodes && may_evict(t->taker);
 }
 
 /*

@@ -160,6 +160,7 @@ struct kar_queue_run {
 	uint32_t n_seats;
 	const struct kar_queue_charge *charges;
 	uint32_t n_charges;
+	uint32_t ask; /* as of struct kar_role: which topology its pods ask for */
 };
 
 /* Pods that stop and are replaced by none of the runs. */
@@ -223,8 +224,9 @@ struct kar_queue_group {
 	uint32_t n_hold_charges;
 	const struct kar_queue_charge *hold_charges; /* of .hold, as if those members existed */
 	struct kar_queue_amounts hold;               /* room for members to come (minResources) */
-	struct kar_topology_wish topology;           /* of all its pods together */
-	const struct kar_queue_leaving *leaving;     /* pods that stop */
+	struct kar_topology_wish topology;      /* of all its pods together, but those of runs with an .ask */
+	const struct kar_topology_wish *wishes; /* of these, by .ask - 1 */
+	const struct kar_queue_leaving *leaving; /* pods that stop */
 	uint32_t n_leaving;
 	uint32_t n_unbound;
 	const struct kar_queue_run
@@ -244,7 +246,7 @@ struct kar_queue_group {
 	bool at_once;    /* of .replaces: only room that is free now is a place, not that of pods that stop */
 	bool unverified; /* a fit is no promise, so it evicts nobody */
 	const char *const *last; /* nodes that are taken last, because pods of it failed there */
-	uint32_t n_last;
+	uint32_t n_last, n_wishes;
 	const char *const *run_names; /* per run, for texts; NULL: none */
 	/*
 	 * Of an admitted group whose templates were edited: the pods of its minimum as they would be made in the place of those that it has.

@@ -450,8 +450,8 @@ static const char *bound(struct kar_buf *text, struct kar_arena *a)
 	return kar_arena_printf(a, "%s", bounded);
 }
 
-struct kar_sched_why kar_sched_explain(struct kar_sched *s, const struct kar_gang *gang,
-	const char *const *names, struct kar_arena *a)
+struct kar_sched_why sched_explain(struct kar_sched *s, const struct kar_gang *gang, const char *const *names,
+	struct kar_arena *a)
 {
 	struct kar_arena own = { 0 };
 	struct kar_buf text = { 0 };
@@ -474,7 +474,7 @@ struct kar_sched_why kar_sched_explain(struct kar_sched *s, const struct kar_gan
 	return why;
 }
 
-struct kar_sched_why kar_sched_explain_empty(struct kar_sched *s, const struct kar_gang *gang,
+struct kar_sched_why sched_explain_empty(struct kar_sched *s, const struct kar_gang *gang,
 	const char *const *names, struct kar_arena *a)
 {
 	struct kar_arena own = { 0 };

@@ -457,6 +457,15 @@ enum { SCHED_WHY_BYTES = 513 }; /* of a text, NUL included */
 struct kar_sched_why sched_explain_largest(struct kar_sched *s, const struct kar_gang *gang,
 	struct kar_arena *a) KAR_NONNULL;
 
+/* --- place.c, explain.c: the questions of sched.h about a gang without .asks; asks.c answers them about any */
+bool sched_place(struct kar_sched *s, const struct kar_gang *gang, struct kar_arena *a,
+	struct kar_placement *out) KAR_NONNULL;
+bool sched_feasible(struct kar_sched *s, const struct kar_gang *gang) KAR_NONNULL;
+struct kar_sched_why sched_explain(struct kar_sched *s, const struct kar_gang *gang, const char *const *names,
+	struct kar_arena *a) __attribute__((nonnull(1, 2, 4)));
+struct kar_sched_why sched_explain_empty(struct kar_sched *s, const struct kar_gang *gang,
+	const char *const *names, struct kar_arena *a) __attribute__((nonnull(1, 2, 4)));
+
 /* --- search.c */
 /*
  * Places all by trying all ways, for gangs of at most 12 pods, within a bound on the work. Returns whether it fits. *@all becomes whether

@@ -294,7 +294,7 @@ bool sched_place_in_scope(struct sched_try *t, struct kar_placement *out)
 	return true;
 }
 
-bool kar_sched_place(struct kar_sched *s, const struct kar_gang *gang, struct kar_arena *a,
+bool sched_place(struct kar_sched *s, const struct kar_gang *gang, struct kar_arena *a,
 	struct kar_placement *out)
 {
 	struct sched_try t = { .s = s, .gang = gang, .a = a, .key = SCHED_NONE, .domain = SCHED_NONE };
@@ -321,7 +321,7 @@ int64_t sched_missing_on_empty(struct kar_sched *s, const struct kar_gang *gang,
 	return left > 0 ? left : 0;
 }
 
-bool kar_sched_feasible(struct kar_sched *s, const struct kar_gang *gang)
+bool sched_feasible(struct kar_sched *s, const struct kar_gang *gang)
 {
 	if (gang->topology.n_labels && gang->topology.required && !sched_largest_domain(s, gang).fits)
 		return false;

@@ -101,6 +101,7 @@ struct kar_role {
 	int32_t need;  /* pods that must fit; >= 0 */
 	int32_t want;  /* more that are placed if there is room, after all needs; >= 0 */
 	int32_t later; /* more that may come some day: a domain with room for them as well is better; >= 0 */
+	uint32_t ask;  /* what it asks for: 0: .topology of the gang; else number .ask - 1 of its .asks */
 };
 
 /*
@@ -129,6 +130,9 @@ struct kar_gang {
 	uint32_t n_hold;
 	struct kar_sched_label hold_on; /* only on nodes with this label; .key NULL: on any */
 	struct kar_topology_wish topology;
+	/* Of roles that ask for other things: each of these is placed by itself, and .want of all roles is 0. */
+	const struct kar_topology_wish *asks;
+	uint32_t n_asks;
 };
 
 struct kar_place {
@@ -150,7 +154,7 @@ struct kar_placement {
 	uint32_t n_held;
 	int32_t extra; /* pods of .want that have a place */
 	const char *
-		domain; /* inside which all are: the values of its labels, "b1/r3"; NULL: none was looked for */
+		domain; /* inside which all are: the values of its labels, "b1/r3"; NULL: none was looked for, or several */
 	uint32_t depth; /* of it */
 	bool proved;    /* a miss is certain, not only what the heuristics found */
 };

@@ -100,10 +100,20 @@ static struct kar_pg_placement roll_back(const struct podgroup_attempt *a, struc
 	return pl;
 }
 
+/* The role that lacks places, as far as that is known. */
+static const char *role_that_lacks(const struct podgroup_attempt *a)
+{
+	const struct podgroup_few *lost = &a->t->unschedulable;
+
+	if (lost->n)
+		return kar_pod_role(lost->items[0].pod);
+	return recorded(a)->n_domains && recorded(a)->domains[0].role ? recorded(a)->domains[0].role : "";
+}
+
 /* The path and the label of the domain that it must be in: "example.com/rack=b1/r3"; NULL: it need not. */
 static const char *domain_of(const struct podgroup_attempt *a, struct kar_arena *arena)
 {
-	const struct kar_array all = kar_pg_required_domain(recorded(a), arena);
+	const struct kar_array all = kar_pg_required_domain(recorded(a), role_that_lacks(a), arena);
 	const struct kar_pair *levels = all.items;
 	const char *path = "";
 

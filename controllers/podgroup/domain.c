@@ -40,26 +40,31 @@ static bool is_placed(const struct kar_podgroup *g)
 const char *podgroup_outside(const struct kar_stores *stores, const struct podgroup_view *v,
 	struct kar_arena *a)
 {
-	const struct kar_array domain = kar_pg_required_domain(&v->group->status.placement, a);
-	const struct kar_pair *levels = domain.items;
+	const struct kar_pg_placement *p = &v->group->status.placement;
+	struct kar_array left = { 0 };
+	const struct kar_pair *levels;
 	const char *first = NULL, *path = "";
 	bool more = false;
 
-	for (size_t i = 0; i < v->n_pods && domain.n && is_placed(v->group); i++) {
+	for (size_t i = 0; i < v->n_pods && p->n_domains && is_placed(v->group); i++) {
 		const char *node = kar_pod_alive(v->pods[i]) ? v->pods[i]->node : NULL;
+		const struct kar_array domain = kar_pg_required_domain(p, kar_pod_role(v->pods[i]), a);
 
 		if (!node || !is_outside(stores, node, &domain))
 			continue;
 		more |= first && !kar_streq(node, first);
-		first = !first || strcmp(node, first) < 0 ? node : first;
+		if (first && strcmp(node, first) >= 0)
+			continue;
+		first = node;
+		left = domain;
 	}
-	for (size_t i = 0; i < domain.n; i++)
+	levels = left.items;
+	for (size_t i = 0; i < left.n; i++)
 		path = kar_arena_printf(a, "%s%s%s", path, i ? "/" : "", levels[i].value);
 	return first
 		? kar_arena_printf(a,
 			  "labels were changed: node %s%s of its pods %s not in %s=%s any more; the pods stay",
-			  first, more ? " and others" : "", more ? "are" : "is", levels[domain.n - 1].key,
-			  path)
+			  first, more ? " and others" : "", more ? "are" : "is", levels[left.n - 1].key, path)
 		: NULL;
 }
 

@@ -81,7 +81,7 @@ static void release(const struct podgroup_view *v, struct kar_plan *p, const str
 	/* One that is bound by us loses its gate first. */
 	body->node = kar_pg_is_unpinnable(pod) || pod->scheduler ? "" : node;
 	body->terms = kar_copy(p->arena, pod->terms);
-	body->domain = kar_pg_required_domain(&v->group->status.placement, p->arena);
+	body->domain = kar_pg_required_domain(&v->group->status.placement, "", p->arena);
 	if (v->flavor)
 		body->flavor = kar_flavor_terms_copy(&v->flavor->terms, p->arena);
 	a->patch_type = KAR_PATCH_STRATEGIC;

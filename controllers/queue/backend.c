@@ -18,12 +18,21 @@ static const char *why_not_one_priority(const struct kar_roles *roles, struct ka
 	return NULL;
 }
 
+static bool any_asks(const struct kar_topology_ask *ask, const struct kar_roles *roles)
+{
+	bool any = kar_topology_asks(ask);
+
+	for (size_t i = 0; i < roles->n; i++)
+		any |= roles->items[i].asks_for != NULL;
+	return any;
+}
+
 static const char *why_not_native(const struct kar_settings *s, const struct kar_topology_ask *ask,
 	const struct kar_workload *w, const struct kar_roles *roles, struct kar_arena *a)
 {
 	if (!s->native.type)
 		return s->native.why_not;
-	if (kar_topology_asks(ask))
+	if (any_asks(ask, roles))
 		return "it does not place jobs by a topology";
 	if (w->gang_groups->n || w->non_strict)
 		return "its PodGroups know neither spec.schedSpec.gangGroups nor the mode NonStrict";

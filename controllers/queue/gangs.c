@@ -83,7 +83,7 @@ static struct making new_making(struct queue_pass *p, uint32_t i)
 	*roles = m.roles;
 	p->groups[i].roles = roles;
 	for (size_t k = 0; k < roles->n; k++) {
-		if (roles->items[k].replicas)
+		if (roles->items[k].replicas && !roles->items[k].asks_for)
 			kar_topology_wishes_add(&m.wishes, roles->items[k].topology);
 	}
 	n = roles->n + 1;
@@ -370,6 +370,8 @@ void queue_observe_gang(struct queue_pass *p, uint32_t i)
 		else if (!out->direct)
 			choose_backend(&m, out);
 	}
+	for (uint32_t k = 0; k < m.runs.n; k++)
+		m.runs.items[k].ask = m.roles.items[m.role_of[k]].ask;
 	if (out)
 		queue_ask_topology(p, i, &m.wishes, out);
 	else

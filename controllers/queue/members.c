@@ -528,7 +528,7 @@ static struct gathering observe(struct queue_pass *p, uint32_t i)
 	struct queue_gang *out = NULL;
 
 	queue_gather(&m, started);
-	m.domain = queue_domain(g, qg->admitted, m.have.n > 0, m.arena);
+	m.domain = queue_domain(g, "", qg->admitted, m.have.n > 0, m.arena);
 	queue_take_late(&m, qg->bounded);
 	if (qg->admitted && state == KAR_PG_STATE_PLACED && p->nodes && kar_pg_keeps_placement(g))
 		queue_take_stuck(&m);

@@ -43,11 +43,11 @@ bool queue_find_classes(struct making *m)
 {
 	bool all = true;
 
-	const struct kar_array domain = queue_domain(m->group, m->qg->admitted, false, m->arena);
-
 	m->classes = kar_arena_alloc(m->arena, m->roles.n + 1, sizeof(*m->classes));
 	for (size_t i = 0; i < m->roles.n; i++) {
 		const struct kar_workload_role *r = &m->roles.items[i];
+		const struct kar_array domain =
+			queue_domain(m->group, r->name, m->qg->admitted, false, m->arena);
 		const struct kar_pod_needs *stored =
 			m->kind->needs(m->owner, i, m->p->stores->templates, m->p->mono).stored;
 

@@ -280,10 +280,10 @@ void queue_ask_topology(struct queue_pass *p, uint32_t i, const struct kar_topol
 /* Nobody finds places for group number @i. Why it cannot start then, in the arena: it must be in one domain; NULL: it need not. @who: does not place it. */
 const char *queue_why_not_together(const struct queue_pass *p, uint32_t i,
 	const struct kar_topology_wishes *of_pods, const char *who) KAR_NONNULL;
-/* Labels (struct kar_pair, in @a) of the domain inside which all that is placed for @g now must be. @has_pods: some of it are on nodes. */
-struct kar_array queue_domain(const struct kar_podgroup *g, bool admitted, bool has_pods,
+/* Labels (struct kar_pair, in @a) of the domain inside which all that is placed for the role of @g now must be. @has_pods: some of it are on nodes. */
+struct kar_array queue_domain(const struct kar_podgroup *g, const char *role, bool admitted, bool has_pods,
 	struct kar_arena *a) KAR_NONNULL;
-/* The domain of @places, of what group number @i asks for, in the arena; returns of how many levels. */
+/* The domains of @places, of what group number @i asks for, in the arena; returns how many levels these have together. */
 size_t queue_domains_of(const struct queue_pass *p, uint32_t i, const struct kar_placement *places,
 	struct kar_pg_domain **out) KAR_NONNULL;
 

@@ -40,83 +40,159 @@ struct kar_topology_ask queue_topology_asked(const struct queue_pass *p, const s
 	return kar_topology_wishes_ask(of_pods, p->arena);
 }
 
-void queue_ask_topology(struct queue_pass *p, uint32_t i, const struct kar_topology_wishes *of_pods,
-	struct queue_gang *out)
+/* Of the ask with this number; 0: of roles that ask for nothing of their own. */
+static struct kar_topology_ask asked_by(const struct queue_pass *p, const struct queue_group *qg,
+	const struct kar_topology_wishes *of_pods, uint32_t ask)
 {
-	const struct kar_topology_ask ask = queue_topology_asked(p, &p->groups[i], of_pods);
-	const struct kar_topology_found found = kar_topology_find(p->stores, &ask, p->arena);
+	for (size_t i = 0; ask && i < qg->roles->n; i++) {
+		if (qg->roles->items[i].ask == ask && qg->roles->items[i].asks_for)
+			return *qg->roles->items[i].asks_for;
+	}
+	return queue_topology_asked(p, qg, of_pods);
+}
+
+/* How many asks there are beside that number 0. */
+static uint32_t count_asks(const struct queue_group *qg)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; qg->roles && i < qg->roles->n; i++)
+		n = qg->roles->items[i].ask > n ? qg->roles->items[i].ask : n;
+	return n;
+}
+
+static struct kar_topology_wish find_wish(struct queue_pass *p, uint32_t i,
+	const struct kar_topology_ask *ask, struct queue_gang *out)
+{
+	const struct kar_topology_found found = kar_topology_find(p->stores, ask, p->arena);
 	struct kar_queue_group *in = &p->in[i];
 
-	in->topology = found.wish;
-	out->in_order = found.wish.n_labels > 0;
+	out->in_order |= found.wish.n_labels > 0;
 	/* Its pods would be anywhere when new nodes come. */
 	in->no_provisioning |= found.wish.required > 0 || found.wish.slice_depth > 0;
 	if (found.problem && !p->groups[i].admitted)
 		queue_refuse(in, found.ambiguous ? KAR_QR_TOPOLOGY_AMBIGUOUS : KAR_QR_TOPOLOGY_NOT_FOUND,
 			found.problem);
+	return found.wish;
 }
 
-const char *queue_why_not_together(const struct queue_pass *p, uint32_t i,
-	const struct kar_topology_wishes *of_pods, const char *who)
+void queue_ask_topology(struct queue_pass *p, uint32_t i, const struct kar_topology_wishes *of_pods,
+	struct queue_gang *out)
 {
-	const struct kar_topology_ask ask = queue_topology_asked(p, &p->groups[i], of_pods);
+	uint32_t n = count_asks(&p->groups[i]);
+	struct kar_topology_wish *asks = n ? kar_arena_alloc(p->arena, n, sizeof(*asks)) : NULL;
 
-	const struct kar_topology_slice *slices = kar_topology_slices(&ask);
+	for (uint32_t k = 0; k <= n; k++) {
+		const struct kar_topology_ask ask = asked_by(p, &p->groups[i], of_pods, k);
 
-	if (!ask.required && !slices)
+		*(k ? &asks[k - 1] : &p->in[i].topology) = find_wish(p, i, &ask, out);
+	}
+	p->in[i].wishes = asks;
+	p->in[i].n_wishes = n;
+}
+
+static const char *why_not_together(const struct queue_pass *p, uint32_t i,
+	const struct kar_topology_ask *ask, const char *who)
+{
+	const struct kar_topology_slice *slices = kar_topology_slices(ask);
+
+	if (!ask->required && !slices)
 		return NULL;
 	if (!p->nodes)
 		who = "a manager of one namespace places no pods";
 	else if (!kar_pg_keeps_placement(p->groups[i].group))
 		who = "the CRD of PodGroups keeps no placement";
-	if (!ask.required)
+	if (!ask->required)
 		return kar_arena_printf(p->arena, "each %d of its pods must be in one %s, and %s",
 			(int)slices->size, slices->required, who);
-	return kar_arena_printf(p->arena, "it must be in one %s, and %s", ask.required, who);
+	return kar_arena_printf(p->arena, "it must be in one %s, and %s", ask->required, who);
 }
 
-struct kar_array queue_domain(const struct kar_podgroup *g, bool admitted, bool has_pods, struct kar_arena *a)
+const char *queue_why_not_together(const struct queue_pass *p, uint32_t i,
+	const struct kar_topology_wishes *of_pods, const char *who)
+{
+	const char *why = NULL;
+
+	for (uint32_t k = 0; k <= count_asks(&p->groups[i]) && !why; k++) {
+		const struct kar_topology_ask ask = asked_by(p, &p->groups[i], of_pods, k);
+
+		why = why_not_together(p, i, &ask, who);
+	}
+	return why;
+}
+
+struct kar_array queue_domain(const struct kar_podgroup *g, const char *role, bool admitted, bool has_pods,
+	struct kar_arena *a)
 {
 	const struct kar_pg_placement *pl = &g->status.placement;
 	bool runs = pl->state == KAR_PG_STATE_PLACED || pl->state == KAR_PG_STATE_UNPLACED ||
 		pl->state == KAR_PG_STATE_SATISFIED;
 
 	if ((admitted && runs) || has_pods)
-		return kar_pg_required_domain(pl, a);
+		return kar_pg_required_domain(pl, role, a);
 	return (struct kar_array){ 0 };
 }
 
-/* The value that all nodes of @places have; NULL: they have not one. */
-static const char *common_value(const struct kar_sched *s, const struct kar_placement *places,
-	const char *label)
-{
-	const char *value = places->n_places ? kar_sched_label_of(s, places->places[0].node, label) : NULL;
+struct domains {
+	struct kar_pg_domain *items;
+	size_t n;
+};
 
-	for (uint32_t i = 1; i < places->n_places && value; i++) {
-		if (!kar_streq(kar_sched_label_of(s, places->places[i].node, label), value))
-			value = NULL;
+/* The value that all nodes of @places have that are of the ask; NULL: they have not one, or there is none. */
+static const char *common_value(const struct queue_pass *p, uint32_t group, uint32_t ask,
+	const struct kar_placement *places, const char *label)
+{
+	const struct kar_sched *s = kar_snapshot_sched(p->stores->snapshot);
+	const struct kar_queue_group *in = &p->in[group];
+	const char *value = NULL;
+	bool any = false;
+
+	for (uint32_t i = 0; i < places->n_places; i++) {
+		const struct kar_place *x = &places->places[i];
+		const char *own;
+
+		if (in->n_wishes && in->runs[x->role].ask != ask)
+			continue;
+		own = kar_sched_label_of(s, x->node, label);
+		if (!own || (any && !kar_streq(own, value)))
+			return NULL;
+		value = own;
+		any = true;
 	}
 	return value;
+}
+
+/* Adds the levels of the domain of one ask. */
+static void add_domain(const struct queue_pass *p, uint32_t group, uint32_t ask, const char *role,
+	const struct kar_placement *places, struct domains *to)
+{
+	const struct kar_queue_group *in = &p->in[group];
+	const struct kar_topology_wish *w = ask ? &in->wishes[ask - 1] : &in->topology;
+	uint32_t depth = w->required > w->preferred ? w->required : w->preferred;
+
+	for (uint32_t i = 0; i < depth; i++) {
+		const char *value = common_value(p, group, ask, places, w->labels[i]);
+
+		if (!value)
+			break;
+		to->items = kar_arena_grow(p->arena, to->items, to->n, sizeof(*to->items));
+		to->items[to->n++] = (struct kar_pg_domain){ .label = w->labels[i],
+			.value = kar_arena_printf(p->arena, "%s", value),
+			.role = role,
+			.required = i < w->required };
+	}
 }
 
 size_t queue_domains_of(const struct queue_pass *p, uint32_t i, const struct kar_placement *places,
 	struct kar_pg_domain **out)
 {
-	const struct kar_topology_wish *w = &p->in[i].topology;
-	const struct kar_sched *s = kar_snapshot_sched(p->stores->snapshot);
-	uint32_t depth = w->required > w->preferred ? w->required : w->preferred;
-	size_t n = 0;
+	const struct kar_roles *roles = p->groups[i].roles;
+	struct domains all = { 0 };
 
-	*out = kar_arena_alloc(p->arena, depth + 1, sizeof(**out));
-	while (n < depth) {
-		const char *value = common_value(s, places, w->labels[n]);
-
-		if (!value)
-			break;
-		(*out)[n] = (struct kar_pg_domain){ .label = w->labels[n],
-			.value = kar_arena_printf(p->arena, "%s", value),
-			.required = n < w->required };
-		n++;
-	}
-	return n;
+	if (!p->in[i].n_wishes)
+		add_domain(p, i, 0, "", places, &all);
+	for (size_t k = 0; p->in[i].n_wishes && k < roles->n; k++)
+		add_domain(p, i, roles->items[k].ask, roles->items[k].name, places, &all);
+	*out = all.items;
+	return all.n;
 }

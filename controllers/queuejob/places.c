@@ -155,14 +155,14 @@ static bool has_returning(const struct podset_task *task, const struct kar_pg_se
 	return any && has_free_seat(seats);
 }
 
-struct kar_array queuejob_domain(const struct queuejob_reconcile *r)
+struct kar_array queuejob_domain(const struct queuejob_reconcile *r, size_t task)
 {
 	const struct kar_pg_placement *p = placement(r);
 
 	if (p->state != KAR_PG_STATE_PLACED && p->state != KAR_PG_STATE_UNPLACED &&
 		p->state != KAR_PG_STATE_SATISFIED)
 		return (struct kar_array){ 0 };
-	return kar_pg_required_domain(p, r->arena);
+	return kar_pg_required_domain(p, r->f->job->spec.tasks[task].name, r->arena);
 }
 
 struct kar_flavor_terms queuejob_flavor(const struct queuejob_reconcile *r)

@@ -124,7 +124,7 @@ static void create(struct queuejob_reconcile *r, const struct candidate *w, cons
 		.index = w->index,
 		.incarnation = r->f->seen->incarnation,
 		.pin = pin,
-		.domain = queuejob_domain(r),
+		.domain = queuejob_domain(r, w->task),
 		.flavor = queuejob_flavor(r),
 		.bound = r->f->v->direct,
 		.native = queuejob_is_native(r) };

@@ -519,7 +519,7 @@ struct pod_pins {
 	struct task_seats *tasks;
 };
 /* Labels (struct kar_pair) of the domain inside which all pods of the gang must be; in the arena of the sync. */
-struct kar_array queuejob_domain(const struct queuejob_reconcile *r) KAR_NONNULL;
+struct kar_array queuejob_domain(const struct queuejob_reconcile *r, size_t task) KAR_NONNULL;
 /* Of the flavor in which it is admitted; in the arena of the sync. */
 struct kar_flavor_terms queuejob_flavor(const struct queuejob_reconcile *r) KAR_NONNULL;
 struct pod_pins *pod_pins_new(const struct queuejob_reconcile *r) KAR_NONNULL KAR_RETNN;

@@ -157,6 +157,39 @@ static struct kar_workload_role role_of_task(const struct kar_queuejob *job, siz
 	return r;
 }
 
+/* The first task of the same group; @i: it is none, or in none. */
+static size_t first_of_group(const struct kar_queuejob_spec *s, size_t i)
+{
+	size_t k = 0;
+
+	while (k < i &&
+		!(s->tasks[i].topology_group &&
+			kar_streq(s->tasks[k].topology_group, s->tasks[i].topology_group)))
+		k++;
+	return k;
+}
+
+/* A group of tasks is one ask, and so is a task that says by itself what it wants. Of a group any task may say it. */
+static void number_asks(const struct kar_queuejob_spec *s, struct kar_roles *roles)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < s->n_tasks; i++) {
+		const struct kar_topology_ask *own = &s->tasks[i].topology;
+		size_t first = first_of_group(s, i);
+
+		if (!s->tasks[i].topology_group && !kar_topology_asks(own))
+			continue;
+		roles->items[i].ask = first < i ? roles->items[first].ask : ++n;
+		for (size_t k = first; k <= i && kar_topology_asks(own); k++) {
+			if (roles->items[k].ask == roles->items[i].ask)
+				roles->items[k].asks_for = own;
+		}
+		if (first < i)
+			roles->items[i].asks_for = roles->items[first].asks_for;
+	}
+}
+
 /* --- what it needs ---------------------------------------------------------------------------------- */
 
 static int32_t own_minimum_left(const struct kar_taskspec *t, int32_t done)
@@ -279,6 +312,7 @@ static void roles(const struct kar_object *o, const struct kar_roles_input *in, 
 	out->order = queuejob_order(priority, out->n, in->arena);
 	for (size_t i = 0; i < out->n; i++)
 		out->items[i] = role_of_task(job, i, in->arena);
+	number_asks(&job->spec, out);
 	count_needs(job, priority, in->arena, out);
 	add_pods(job, in, out);
 }

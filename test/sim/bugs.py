@@ -196,7 +196,7 @@ BUGS = [
     Bug("part_of_a_gang_kept", "a gang that has lost its quorum keeps its nodes, and waits for more", "controllers/podgroup/attempt.c",
         "	{ KAR_PG_STATE_SATISFIED, is_short_for_long, roll_back },\n", ""),
     Bug("domain_forgotten", "pods that replace others of a gang that must be in one domain go anywhere", QJ + "places.c",
-        "	return kar_pg_required_domain(p, r->arena);", "	(void)p;\n	return (struct kar_array){ 0 };"),
+        "	return kar_pg_required_domain(p, r->f->job->spec.tasks[task].name, r->arena);", "	(void)p;\n	(void)task;\n	return (struct kar_array){ 0 };"),
     Bug("failed_attempts_not_counted", "an attempt that has failed does not count", "api/podgroup/placement.c",
         "		p->failures++;\n", "		p->failures = 1;\n"),
     Bug("pins_left_out", "pods of a plan go wherever they find room", QJ + "places.c",

@@ -68,7 +68,9 @@ static void read_domain(struct scene *s, const char *text)
 	size_t n = strcspn(text, ":");
 
 	p->domains = kar_arena_alloc(&s->arena, 1, sizeof(*p->domains));
-	p->domains[0] = (struct kar_pg_domain){ kar_arena_strndup(&s->arena, text, n), text + n + 1, true };
+	p->domains[0] = (struct kar_pg_domain){ .label = kar_arena_strndup(&s->arena, text, n),
+		.value = text + n + 1,
+		.required = true };
 	p->n_domains = 1;
 }
 

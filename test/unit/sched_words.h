@@ -4,6 +4,7 @@
  *   nodes    "a cpu=6 gpu=2 @rack=r1 !infra cordoned; b cpu=4 notready"     (pods=110 unless said, quantities are whole numbers)
  *   taken    "a 2xcpu=1; b 1xport=80"
  *   gang     "w 3xcpu=4 +2; v 1xcpu=1 on=rack=r1 ~infra port=80 | hold cpu=9 | topology block/rack required:1 preferred"
+ *            | ask w,v block/rack required: of these roles alone
  *            (role, need x needs, wanted more; "on": nodeSelector, "~": toleration, of a value "~infra=a";
  *            "in=x": it is in set x; "anti=x/rack", "near=x/rack", "spread=x/rack/1": its rules about x per rack)
  *   placed   "w:c w:b*2 | b holds cpu=4"
@@ -193,17 +194,19 @@ struct words_gang {
 	struct kar_role roles[8];
 	const char *names[8];
 	struct kar_sched_amount hold[4];
-	const char *levels[4];
+	const char *levels[4][4];
+	struct kar_topology_wish asks[3];
 };
 
 /* "block/rack", "required preferred"; "required:1": of the first of them; "slice=4", "slice:1=4"; "balance" */
-static inline void words_wish(struct kar_arena *a, const char *labels, const char *part, struct words_gang *g)
+static inline void words_wish(struct kar_arena *a, const char *part, const char **levels,
+	struct kar_topology_wish *w)
 {
-	struct kar_topology_wish *w = &g->gang.topology;
+	const char *labels = words_part(a, &part, " ");
 
 	while (*labels)
-		g->levels[w->n_labels++] = words_part(a, &labels, "/");
-	w->labels = g->levels;
+		levels[w->n_labels++] = words_part(a, &labels, "/");
+	w->labels = levels;
 	while (*part) {
 		const char *word = words_part(a, &part, " ");
 		uint32_t depth = strchr(word, ':') ? (uint32_t)atoi(strchr(word, ':') + 1) : w->n_labels;
@@ -217,6 +220,24 @@ static inline void words_wish(struct kar_arena *a, const char *labels, const cha
 			*(word[0] == 'r' ? &w->required : &w->preferred) = depth;
 		}
 	}
+}
+
+/* "w,v block/rack required" */
+static inline void words_ask(struct kar_arena *a, const char *part, struct words_gang *g)
+{
+	const char *roles = words_part(a, &part, " ");
+	struct kar_topology_wish *w = &g->asks[g->gang.n_asks++];
+
+	g->gang.asks = g->asks;
+	while (*roles) {
+		const char *role = words_part(a, &roles, ",");
+
+		for (uint32_t i = 0; i < g->gang.n_roles; i++) {
+			if (strcmp(g->names[i], role) == 0)
+				g->roles[i].ask = g->gang.n_asks;
+		}
+	}
+	words_wish(a, part, g->levels[g->gang.n_asks], w);
 }
 
 static inline void words_gang(struct kar_sched *s, struct kar_arena *a, const char *text,
@@ -238,9 +259,11 @@ static inline void words_gang(struct kar_sched *s, struct kar_arena *a, const ch
 		const char *what = words_part(a, &part, " ");
 
 		if (strcmp(what, "topology") == 0) {
-			const char *labels = words_part(a, &part, " ");
-
-			words_wish(a, labels, part, g);
+			words_wish(a, part, g->levels[0], &g->gang.topology);
+			continue;
+		}
+		if (strcmp(what, "ask") == 0) {
+			words_ask(a, part, g);
 			continue;
 		}
 		while (*part) {

@@ -161,6 +161,63 @@ static void jobs_are_placed_inside_domains(void **state)
 	}
 }
 
+#define TASK(name, n, asks) \
+	"{\"name\":\"" name "\",\"replicas\":" #n "," asks \
+	"\"template\":{\"metadata\":{},\"spec\":{\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"600\"}}}]}}}"
+#define ASKS(what) "\"topology\":" what ","
+#define TOGETHER(group) "\"topologyGroup\":\"" group "\","
+#define OF(role, must) ",\"role\":\"" role "\"" must
+#define ROLE_IN(block, rack, role) \
+	"{\"label\":\"e.x/block\",\"value\":\"" block "\"" OF(role, MUST) "," RACK(rack, OF(role, MUST))
+
+static const struct {
+	const char *name, *sched, *tasks, *result, *says;
+} by_task[] = {
+	{ "each_task_by_itself", "",
+		TASK("w", 3, ASKS(REQUIRED("rack"))) "," TASK("p", 1, ASKS(REQUIRED("rack"))), PLACED,
+		"\"domains\":[" ROLE_IN("b2", "1", "w") "," ROLE_IN("b1", "2", "p") "]" },
+	{ "leader_beside_its_workers", "",
+		TASK("l", 1, TOGETHER("x")) "," TASK("w", 2,
+			TOGETHER("x") ASKS(REQUIRED("rack"))) "," TASK("p", 2, ""),
+		PLACED, "\"domains\":[" ROLE_IN("b2", "1", "l") "," ROLE_IN("b2", "1", "w") "]" },
+	{ "groups_ask_for_what_the_job_asks_for", REQUIRED("rack"),
+		TASK("a", 2, TOGETHER("x")) "," TASK("b", 1, TOGETHER("y")) "," TASK("c", 2, TOGETHER("y")),
+		PLACED,
+		"\"domains\":[" ROLE_IN("b1", "1", "a") "," ROLE_IN("b2", "1", "b") "," ROLE_IN("b2", "1",
+			"c") "]" },
+	{ "own_wish_in_the_place_of_that_of_the_job", REQUIRED("rack"),
+		TASK("w", 2, "") "," TASK("p", 2, ASKS(PREFERRED("block"))), PLACED,
+		"\"domains\":[" ROLE_IN("b1", "1",
+			"w") ",{\"label\":\"e.x/block\",\"value\":\"b2\",\"role\":\"p\"}]" },
+	{ "without_a_level", "", TASK("w", 1, "") "," TASK("p", 1, ASKS(REQUIRED("leaf"))),
+		REFUSED("TopologyNotFound"), "no Topology has the level e.x/leaf" },
+	{ "too_large_for_a_rack", "", TASK("p", 1, "") "," TASK("w", 4, ASKS(REQUIRED("rack"))),
+		REFUSED("Infeasible"), "w: largest e.x/rack holds 3 of 4 pods on empty nodes (b2/1)" },
+};
+
+static void tasks_are_placed_by_what_they_ask_for(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(by_task); i++) {
+		const char *got;
+		char want[128], rest[2048];
+
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		begin();
+		put_topology("t0", RACKS);
+		snprintf(rest, sizeof(rest), ",\"spec\":{%s%s%s\"taskSpecs\":[%s]}",
+			*by_task[i].sched ? "\"schedSpec\":{\"topology\":" : "", by_task[i].sched,
+			*by_task[i].sched ? "}," : "", by_task[i].tasks);
+		put_named(w.stores.queuejobs, "g", "", rest);
+		put_group_with("", "", true);
+		snprintf(want, sizeof(want), "patch podgroups/status ns/g %s", by_task[i].result);
+		got = sync_text(true);
+		if (strcmp(got, want) != 0)
+			fail_msg("%s: want %s, got %s", by_task[i].name, want, got);
+		check_says(&w.sync.plan.actions[0], by_task[i].says);
+	}
+}
+
 static void put_on(const char *name, const char *node, const char *owner)
 {
 	char meta[256], spec[256];
@@ -478,6 +535,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(members_are_placed_by_their_annotations, setup, teardown),
 		cmocka_unit_test_setup_teardown(whole_racks_are_broken_last, setup, teardown),
 		cmocka_unit_test_setup_teardown(jobs_are_placed_inside_domains, setup, teardown),
+		cmocka_unit_test_setup_teardown(tasks_are_placed_by_what_they_ask_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(pods_that_come_later_are_in_the_domain_of_the_gang, setup,
 			teardown),
 		cmocka_unit_test_setup_teardown(schedulingspec_says_what_its_group_has_lost, setup, teardown),

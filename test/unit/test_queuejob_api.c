@@ -178,6 +178,10 @@ static void unusable_specs_say_why(void **state)
 			"the tasks have 2147483647 replicas together, but a job can have at most 100000" },
 		{ JOB("\"taskSpecs\":[{\"name\":\"task1\"," TEMPLATE "},{" TEMPLATE "}]"),
 			"two tasks have the name task1" },
+		{ JOB("\"taskSpecs\":[{\"topologyGroup\":\"x\",\"topology\":{\"required\":\"a\"}," TEMPLATE
+		      "},{\"topologyGroup\":\"x\"," TEMPLATE
+		      "},{\"topologyGroup\":\"x\",\"topology\":{\"required\":\"b\"}," TEMPLATE "}]"),
+			"tasks task0 and task2 of topologyGroup x ask for different topologies" },
 		{ JOB("\"taskSpecs\":[{\"name\":\"a23456789-123456789-123456789-123456789-123456789-12345678\"," TEMPLATE
 		      "}]"),
 			"the name of the QueueJob and the name of task a23456789-123456789-123456789-123456789-123456789-12345678 have "

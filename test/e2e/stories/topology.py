@@ -57,6 +57,46 @@ def story_gang_sits_in_one_rack(s):
         s.wait_phase("apart", "Running", running=3)
 
 
+def story_tasks_ask_for_racks_of_their_own(s):
+    """Replicas of a leader and a worker are together in a rack each, and a task without a wish is anywhere; a task that no rack holds is named."""
+    wait_until_alone(s)
+
+    def job(name, tasks):
+        whole = gang(name, replicas=1)
+        template = whole["spec"]["taskSpecs"][0]["template"]
+        whole["spec"]["taskSpecs"] = [{"name": task, "replicas": n, "template": template, **asks} for task, n, asks in tasks]
+        return whole
+
+    with racks(s, names=("r1", "r2", "r2", "r1")) as _:
+        n = nodes_of(s)
+        s.apply(job("train", [("leader-0", 1, {"topologyGroup": "a", "topology": {"required": RACK}}), ("worker-0", 1, {"topologyGroup": "a"}),
+                              ("leader-1", 1, {"topologyGroup": "b"}), ("worker-1", 1, {"topologyGroup": "b", "topology": {"required": RACK}})]))
+        s.wait_phase("train", "Running", running=4)
+        for k, there in (("0", {n[0], n[3]}), ("1", {n[1], n[2]})):
+            pods = [p for name, p in s.pods("train").items() if name.startswith((f"train-leader-{k}", f"train-worker-{k}"))]
+            expect_equal({p["spec"]["nodeName"] for p in pods}, there, f"nodes of group {k}")
+            expect_equal([p["spec"]["nodeSelector"] for p in pods], [{RACK: "r1" if k == "0" else "r2"}] * 2, "node selectors")
+        expect_equal([(d["role"], d["value"]) for d in placement(s, "train")["domains"]],
+                     [("leader-0", "r1"), ("worker-0", "r1"), ("leader-1", "r2"), ("worker-1", "r2")], "domains by role")
+        s.kubectl("delete", "queuejob", "train", "--wait=true", "--cascade=foreground")
+        s.apply(job("large", [("ps", 1, {}), ("worker", 3, {"topology": {"required": RACK}})]))
+        words = f"3 of 4 pods fit on empty nodes: worker: largest {RACK} holds 2 of 3 pods on empty nodes (r1)"
+        wait_for_words(s, "large", "Infeasible", words)
+        expect(words in (ROOT / "docs/TOPOLOGY.md").read_text(), "the words are documented")
+
+
+def story_tasks_of_one_group_ask_for_one_topology(s):
+    """The API server refuses a job of which two tasks of a group ask for different things."""
+    whole = gang("train", replicas=1)
+    template = whole["spec"]["taskSpecs"][0]["template"]
+    for wish, refused in (("a", False), ("b", True)):
+        whole["spec"]["taskSpecs"] = [{"name": f"t{i}", "template": template, "topologyGroup": "g", "topology": {"required": label}}
+                                      for i, label in enumerate(["a", wish])]
+        status, said = s.kubectl("create", "--dry-run=server", "-f", "-", stdin=json.dumps(whole), check=False)
+        expect_equal(status != 0, refused, f"refused: {said}")
+        expect(not refused or "tasks of one topologyGroup ask for one topology" in said, f"it says why: {said}")
+
+
 def story_slices_sit_in_racks_by_rank(s):
     """Every two pods of a QueueJob by rank are in one rack, in the order of racks and not of names; more slices than the racks hold are Infeasible."""
     wait_until_alone(s)
