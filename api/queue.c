@@ -89,6 +89,7 @@ static const struct kar_field reservation_fields[] = {
 	KAR_STATUS_TEXT(struct kar_queue_reservation, uid, "uid", KAR_COPY_UID, KAR_SF_STORY, NULL),
 	KAR_STATUS(TIME, struct kar_queue_reservation, since, "since", KAR_SF_STORY, NULL),
 	KAR_STATUS(TIME, struct kar_queue_reservation, until, "until", KAR_SF_STORY, NULL),
+	KAR_STATUS(TIME, struct kar_queue_reservation, start, "start", KAR_SF_STORY, NULL),
 	KAR_STATUS(INT32, struct kar_queue_reservation, pods, "pods", KAR_SF_STORY | KAR_SF_OMIT_ZERO, NULL),
 	KAR_STATUS(INT32, struct kar_queue_reservation, gathered, "gatheredPercent",
 		KAR_SF_STORY | KAR_SF_OMIT_ZERO, NULL),

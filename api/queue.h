@@ -71,8 +71,9 @@ struct kar_queue_reservation {
 	kar_time since;
 	kar_time
 		until; /* when it ends if no more of its pods fit until then; past: it has ended. 0: not known */
-	int32_t pods;               /* the most of its pods that have fitted so far */
-	int32_t gathered;           /* percent of its minimum that had come free at the last progress */
+	int32_t pods;     /* the most of its pods that have fitted so far */
+	kar_time start;   /* when all of it is free by known ends, as was found first; 0: not known */
+	int32_t gathered; /* percent of its minimum that had come free at the last progress */
 	struct kar_array resources; /* struct kar_pair */
 };
 

@@ -23,6 +23,7 @@ struct kar_workload {
 	const struct kar_array *gang_groups; /* const char *: "ns/name" of groups that start with its own */
 	kar_time formed_at;                  /* its minimum has run since then */
 	kar_time started_at, completed_at;   /* .completed_at: with success */
+	kar_time ended_at;                   /* with or without */
 	int64_t run_seconds; /* from .started_at on, after which it fails if it has not ended; 0: it names no such time */
 	kar_time freezing_window; /* ms, between two scalings; 0: as for all; -1: none */
 	int64_t succeeded;        /* pods, as far as it has recorded them */

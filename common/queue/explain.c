@@ -127,7 +127,8 @@ static struct q_why why_here(struct q_pass *p, struct q_group *g)
 	struct q_kind *k = g->kind;
 	const struct q_group *first = g->queue->grows;
 	const struct q_ask ask = q_ask_minimum(g);
-	bool own = g->in->evicted_by != KAR_QUEUE_NONE; /* whom it may take from depends on that */
+	bool own = g->in->evicted_by != KAR_QUEUE_NONE ||
+		q_ends_in_time(p, g); /* what it may take depends on that */
 	struct q_why w = { 0 };
 
 	if (q_is_feasible(p, g))

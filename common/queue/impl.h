@@ -182,6 +182,8 @@ bool q_exceeds_load(const struct q_pass *p, const int64_t *u) KAR_NONNULL;
 /* May a reservation for @head (NULL: there is none) stop it? Extras, and groups of its level and base or below, but not within their right. */
 bool q_binds(const struct q_pass *p, const struct q_group *head, const struct q_ask *ask)
 	__attribute__((nonnull(1, 3)));
+/* It has ended when the head of the cluster has its room, so that it may use that until then (backfill.c). */
+bool q_ends_in_time(const struct q_pass *p, const struct q_group *g) KAR_NONNULL;
 void q_nodes_begin(struct q_pass *p) KAR_NONNULL;
 /* Pods that found no node then take what has come free since. */
 void q_place_stranded(struct q_pass *p) KAR_NONNULL;

@@ -297,6 +297,7 @@ struct q_plan {
 	struct q_reserved *reserved;
 	struct kar_table reserved_at; /* the nodes of these */
 	kar_time reserved_since;
+	kar_time shadow;      /* when all of that is free by known ends (backfill.c); 0: not known */
 	int64_t gathered;     /* percent of the minimum of its head that has come free on them */
 	int64_t left_before;  /* .leaving when the reservation was looked at; INT64_MAX: there is none */
 	int32_t *kept_before; /* by group: pods that stayed then */

@@ -30,7 +30,8 @@ static bool is_its_right(const struct q_pass *p, const struct q_group *head, con
 bool q_binds(const struct q_pass *p, const struct q_group *head, const struct q_ask *ask)
 {
 	if (!head || head == ask->group || ask->no_reservation ||
-		(head->binds_own && head->queue != ask->group->queue))
+		(head->binds_own && head->queue != ask->group->queue) ||
+		(head == p->in->root->reserved && !ask->extra && q_ends_in_time(p, ask->group)))
 		return false;
 	return ask->extra ||
 		(ask->group->level <= head->level && ask->group->in->base <= head->in->base &&
@@ -48,12 +49,10 @@ struct wish {
 /* Which all its nodes have. */
 static struct kar_sched_label flavor_label(const struct q_pass *p, const struct q_group *g)
 {
-	struct kar_sched_label any = { 0 };
-
-	if (g->st.flavor)
-		any = (struct kar_sched_label){ KAR_QUEUE_FLAVOR_LABEL,
-			p->in->snapshot->flavors[g->st.flavor - 1].name };
-	return any;
+	if (!g->st.flavor)
+		return (struct kar_sched_label){ 0 };
+	return (struct kar_sched_label){ KAR_QUEUE_FLAVOR_LABEL,
+		p->in->snapshot->flavors[g->st.flavor - 1].name };
 }
 
 /* A role for each run, with as many pods as are asked for of it. */

@@ -176,6 +176,11 @@ void q_lift_gone(struct q_pass *p, const struct q_group *g)
 
 /* --- what is kept free for the head of the cluster ---------------------------------------------------- */
 
+static bool is_in_room(const struct q_pass *p, const struct q_group *g, const struct kar_queue_seat *s)
+{
+	return p->plan.shadow ? q_ended_in_time(p, g) : s->bound && s->created < p->plan.reserved_since;
+}
+
 void q_visit_old(struct q_pass *p, const struct q_group *g, int32_t from, int32_t to, q_pod_visitor *visit,
 	void *context)
 {
@@ -190,7 +195,7 @@ void q_visit_old(struct q_pass *p, const struct q_group *g, int32_t from, int32_
 			int32_t begin = from > at ? from : at, end = to < at + s->n ? to : at + s->n;
 
 			at += s->n;
-			if (begin < end && s->node && s->bound && s->created < p->plan.reserved_since)
+			if (begin < end && s->node && is_in_room(p, g, s))
 				visit(p, context, s->node, run->class, end - begin);
 		}
 	}
@@ -206,11 +211,15 @@ static void take_old(struct q_pass *p, void *context, const char *node, kar_clas
 
 void q_reserve_room(struct q_pass *p, int32_t sign)
 {
+	uint32_t n;
+
 	for (uint32_t i = 0; i < p->plan.n_reserved; i++)
 		kar_sched_take(p->in->snapshot->sched, p->plan.reserved[i].node, p->plan.reserved[i].class,
 			sign);
-	for (uint32_t i = 0; i < p->plan.n_gone && p->plan.leaving > p->plan.left_before; i++) {
-		const struct q_group *g = p->plan.gone[i];
+	/* Those that end in time may have places without pods there, which are not counted as leaving. */
+	n = p->plan.shadow ? p->plan.n_live : p->plan.leaving > p->plan.left_before ? p->plan.n_gone : 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct q_group *g = p->plan.shadow ? p->plan.live[i] : p->plan.gone[i];
 		int32_t kept = q_kept(g), before = p->plan.kept_before[g->index];
 
 		if (kept < before)

@@ -25,6 +25,23 @@ struct q_overlap {
 /* Is called with @n pods of a class on a node. */
 typedef void q_pod_visitor(struct q_pass *p, void *context, const char *node, kar_class class, int32_t n);
 
+/* What the head of the cluster needs on a node. */
+struct q_room {
+	const char *node;
+	int64_t v[Q_RESOURCES];
+};
+
+/* --- backfill.c */
+/*
+ * BACKFILL: when the rooms are free by known ends, in struct q_plan.shadow. Who has ended by then may use them. .reserved_at has their numbers.
+ */
+void q_find_shadow(struct q_pass *p, const struct q_group *head, bool held, const struct q_room *rooms,
+	uint32_t n) KAR_NONNULL;
+/* With it: pods that have ended by then are in the rooms until then, all others have to leave those free. */
+void q_leave_room_to_those_in_time(const struct q_pass *p, struct q_room *rooms) KAR_NONNULL;
+/* As the snapshot has it, whether or not this pass evicts it. */
+bool q_ended_in_time(const struct q_pass *p, const struct q_group *g) KAR_NONNULL;
+
 /* --- places.c */
 void q_take_spot(struct q_pass *p, const struct q_group *g, const struct q_spot *s, int32_t n) KAR_NONNULL;
 /* The list is copied, as an older state may be restored. */
@@ -35,7 +52,7 @@ void q_lift_gone(struct q_pass *p, const struct q_group *g) KAR_NONNULL; /* what
 void q_find_overlap(struct q_pass *p, struct q_overlap *o) KAR_NONNULL;
 /* 1: from `fut` to `now`; -1: back. */
 void q_switch_view(struct q_pass *p, const struct q_overlap *o, int32_t sign) KAR_NONNULL;
-/* Of pods @from .. @to of the group: those that were bound before the reservation. */
+/* Of pods @from .. @to of the group: those that were bound before the reservation, or if it is known when the head can start, that have ended by then. */
 void q_visit_old(struct q_pass *p, const struct q_group *g, int32_t from, int32_t to, q_pod_visitor *visit,
 	void *context) __attribute__((nonnull(1, 2, 5)));
 

@@ -136,6 +136,7 @@ struct kar_queue_in {
 	kar_time reserved_until;   /* when it ends, or has ended; 0: it is not known, and it has not */
 	int32_t reserved_pods;     /* the most of its pods that have fitted so far */
 	int32_t reserved_gathered; /* percent of its minimum that had come free at its last progress */
+	kar_time reserved_start; /* when all of it is free by known ends, as was found first; 0: not known */
 };
 
 /* Where pods are: @n of a run on a node. NULL: they have or need no place now (back-off, a name in use), but count in sums. */
@@ -261,6 +262,7 @@ struct kar_queue_group {
 	kar_time freezing_window;  /* of its own, in ms; 0: that of the flags; -1: none */
 	kar_time schedule_timeout; /* ms in which it must run once it is admitted */
 	kar_time ends_at;          /* start and activeDeadlineSeconds */
+	kar_time runs_for;         /* ms after which it ends once it has started; 0: not known */
 	kar_time started_at;       /* job status startTime */
 	enum kar_queue_phase phase;
 	bool resized; /* its owner has changed how many pods it wants since .desired was chosen: to grow by that is no scaling */
@@ -486,6 +488,8 @@ struct kar_queue_status_out {
 	kar_time reserved_until; /* when that ends without progress */
 	int32_t reserved_pods; /* the most of its pods that have fitted so far: more than ever is progress */
 	int32_t reserved_gathered; /* percent of its minimum that had come free at its last progress: a good deal more is progress */
+	kar_time
+		reserved_start; /* when all of it is free by known ends: the first that was found, or an earlier one; 0: not known */
 	bool keeps_reservation; /* it has ended: nothing is reserved, and the old one is kept as it was given */
 	struct kar_queue_amounts reserved; /* its M */
 };

@@ -149,6 +149,10 @@ void q_reservation_result(struct q_pass *p, struct q_group *head, struct kar_que
 	o->reserved_gathered =
 		goes_on || (held && in->reserved_gathered > gathered) ? in->reserved_gathered : gathered;
 	o->reserved_until = goes_on ? in->reserved_until : q_add(p->in->now, longest(p));
+	if (head == p->in->root->reserved && !head->binds_own)
+		o->reserved_start = p->plan.shadow;
+	if (o->reserved_start) /* what comes free only then is no lack of progress before */
+		o->reserved_until = q_max(o->reserved_until, q_add(o->reserved_start, cooling(p)));
 	q_note_time(p, o->reserved_until);
 }
 
@@ -203,7 +207,7 @@ static bool starves(struct q_pass *p, struct q_group *g)
 	/* Its room has come together: if it were no head now, those that it has held up would take that. */
 	if (is_held_for(p, g))
 		return true;
-	if (g->kind->starved_at == p->round.change)
+	if (g->kind->starved_at == p->round.change && !q_ends_in_time(p, g))
 		return true;
 	if (fits_later(p, g))
 		return false;
@@ -263,11 +267,6 @@ static bool goes_first(const struct q_pass *p, const struct q_group *a, const st
 
 /* --- the room of the head of the cluster -------------------------------------------------------------- */
 
-struct room {
-	const char *node;
-	int64_t v[Q_RESOURCES];
-};
-
 /* It ran for twice the usual time already when the reservation began: it may do so for as long again. */
 static bool may_stay(const struct q_pass *p, const struct q_group *g, kar_time since)
 {
@@ -307,13 +306,13 @@ static bool place_beside_old(struct q_pass *p, const struct q_ask *ask, kar_time
  * Where the head would be without any managed pod, or beside those that have run for long, if it fits there: in every pass on the same nodes.
  * Those that it was not to have in the last pass have been filled since.
  */
-static struct room *place_alone(struct q_pass *p, struct q_group *head, kar_time since,
+static struct q_room *place_alone(struct q_pass *p, struct q_group *head, kar_time since,
 	struct kar_table *by_node, uint32_t *n)
 {
 	const struct q_ask ask = q_ask_minimum(head);
 	struct q_mark mark = q_mark(p);
 	struct q_state st = head->st;
-	struct room *rooms = NULL;
+	struct q_room *rooms = NULL;
 
 	if (place_beside_old(p, &ask, since, &st)) {
 		rooms = kar_arena_alloc(p->arena, st.n_spots + 1, sizeof(*rooms));
@@ -337,7 +336,7 @@ static struct room *place_alone(struct q_pass *p, struct q_group *head, kar_time
 /* Pods from before the reservation are in that room as long as they run; others must leave it free. */
 static void subtract_old(struct q_pass *p, void *context, const char *node, kar_class class, int32_t n)
 {
-	struct room *rooms = context;
+	struct q_room *rooms = context;
 	const uint32_t *at = kar_table_find(&p->plan.reserved_at, node);
 
 	if (at)
@@ -348,12 +347,13 @@ void q_forget_reservation(struct q_pass *p)
 {
 	p->plan.n_reserved = 0;
 	p->plan.left_before = INT64_MAX;
+	p->plan.shadow = 0;
 	kar_table_release(&p->plan.reserved_at);
 	p->plan.reserved_at = (struct kar_table){ 0 };
 }
 
 /* What is free now of the room that the head would have on the nodes without any managed pod. */
-static int64_t gathered_on(const struct q_pass *p, const struct q_group *head, const struct room *rooms,
+static int64_t gathered_on(const struct q_pass *p, const struct q_group *head, const struct q_room *rooms,
 	uint32_t n)
 {
 	int64_t least = 100;
@@ -377,12 +377,13 @@ static void reserve_nodes(struct q_pass *p, struct q_group *head)
 	const struct kar_queue_in *in = head->queue->in;
 	kar_time since = is_held_for(p, head) ? in->reserved_since : p->in->now;
 	uint32_t n = 0;
-	struct room *rooms = place_alone(p, head, since, &p->plan.reserved_at, &n);
+	struct q_room *rooms = place_alone(p, head, since, &p->plan.reserved_at, &n);
 
 	if (!rooms) {
 		p->in->root->reserved = NULL;
 		return;
 	}
+	q_find_shadow(p, head, is_held_for(p, head), rooms, n);
 	p->plan.reserved_since = since;
 	p->plan.gathered = gathered_on(p, head, rooms, n);
 	p->plan.kept_before =
@@ -391,8 +392,11 @@ static void reserve_nodes(struct q_pass *p, struct q_group *head)
 		const struct q_group *g = p->plan.live[i];
 
 		p->plan.kept_before[g->index] = q_kept(g);
-		q_visit_old(p, g, 0, q_kept(g), subtract_old, rooms);
+		if (!p->plan.shadow)
+			q_visit_old(p, g, 0, q_kept(g), subtract_old, rooms);
 	}
+	if (p->plan.shadow)
+		q_leave_room_to_those_in_time(p, rooms);
 	p->plan.left_before = p->plan.leaving;
 	p->plan.reserved = kar_arena_alloc(p->arena, n + 1, sizeof(*p->plan.reserved));
 	for (uint32_t i = 0; i < n; i++) {

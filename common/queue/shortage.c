@@ -305,6 +305,14 @@ static const char *what_is_short(struct q_pass *p, const struct q_ask *ask, cons
 		(int)(ask->to - ask->from));
 }
 
+/* What its user can do: say when it ends. */
+static const char *who_may_use_it(const struct q_pass *p, const struct q_queue *pool)
+{
+	return pool->in || p->plan.shadow <= p->in->now
+		? ""
+		: Q_TEXT(p, "; jobs that end by %s may use it", q_text_time(p, p->plan.shadow));
+}
+
 static struct q_why why_reserved(struct q_pass *p, const struct q_ask *ask)
 {
 	const struct q_queue *pool = pool_above(p, ask);
@@ -315,9 +323,10 @@ static struct q_why why_reserved(struct q_pass *p, const struct q_ask *ask)
 	without.no_reservation = true;
 	if (head && q_would_fit(p, &without))
 		return (struct q_why){ KAR_QR_HEAD_RESERVED,
-			Q_TEXT(p, "%s held for %s/%s, which waits since %s", short_beside_head(p, ask, pool),
-				head->in->ns, head->in->name,
-				q_text_time(p, p->in->now - head->wait * KAR_SECOND)) };
+			Q_TEXT(p, "%s held for %s/%s, which waits since %s%s",
+				short_beside_head(p, ask, pool), head->in->ns, head->in->name,
+				q_text_time(p, p->in->now - head->wait * KAR_SECOND),
+				who_may_use_it(p, pool)) };
 	without.no_lock = true;
 	if (!p->in->has_guarantees || !q_would_fit(p, &without))
 		return (struct q_why){ 0 };

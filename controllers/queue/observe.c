@@ -333,7 +333,8 @@ static void observe_workload(const struct kar_workload *w, const struct kar_podg
 	in->started_at = w->started_at;
 }
 
-static void observe_times(const struct queue_group *qg, struct kar_queue_group *in)
+static void observe_times(const struct queue_pass *p, const struct queue_group *qg,
+	struct kar_queue_group *in)
 {
 	const struct kar_podgroup_status *st = &qg->group->status;
 	enum kar_pg_phase phase = st->phase;
@@ -349,7 +350,7 @@ static void observe_times(const struct queue_group *qg, struct kar_queue_group *
 	in->last_scale = st->last_scale_time;
 	if (qg->workload)
 		observe_workload(qg->workload, st, in);
-	queue_observe_end(qg, in);
+	queue_observe_end(p, qg, in);
 	in->phase = phase == KAR_PG_PHASE_RUNNING ? KAR_QUEUE_RUNS
 		: phase == KAR_PG_PHASE_UNKNOWN   ? KAR_QUEUE_UNKNOWN
 						  : KAR_QUEUE_STARTS;
@@ -407,7 +408,7 @@ static void observe_rest(struct queue_pass *p, uint32_t i)
 	in->n_last = p->shared ? queue_failures_of(p->shared->failures, key, p->arena, &in->last) : 0;
 	in->evicted_by = qg->admitted ? KAR_QUEUE_NONE : number_of_key(p, pl->evicted_by);
 	in->never_preempts = never_preempts(p, qg->group) || pl->failures > 0;
-	observe_times(qg, in);
+	observe_times(p, qg, in);
 }
 
 /* Nobody makes room in a queue that would not have it back. */
@@ -469,6 +470,29 @@ static void number_groups(struct queue_pass *p)
 	qsort(p->numbers, p->n_groups, sizeof(*p->numbers), compare_numbers);
 }
 
+/* ms after its end in which pods of a workload are looked for that stop: most groups have ended long ago. */
+static const kar_time STOPS_WITHIN = 10 * KAR_MINUTE;
+
+/* Pods of it are stopped with its end, or are about to be, and have their room still: that comes free. */
+static bool still_stops(const struct queue_pass *p, const struct kar_podgroup *g,
+	const struct kar_workload *w)
+{
+	const struct kar_object *o;
+	char key[KAR_KEY_LEN];
+
+	if (w->ended_at + STOPS_WITHIN < p->now)
+		return false;
+	kar_object_key(&g->o, key);
+	for (struct kar_iter it = kar_store_by_index(p->stores->pods, KAR_POD_BY_GROUP, key);
+		kar_iter_next(&it, &o);) {
+		const struct kar_pod *pod = kar_as_pod(o);
+
+		if (pod->node && !kar_pod_finished(pod))
+			return true;
+	}
+	return false;
+}
+
 static void observe_groups(struct queue_pass *p)
 {
 	const struct kar_store *store = p->stores->podgroups;
@@ -487,7 +511,9 @@ static void observe_groups(struct queue_pass *p)
 
 		if (claim == QUEUE_CLAIM_FINISHED)
 			finished[n_finished++] = g;
-		else
+		if (claim == QUEUE_CLAIM_FINISHED && owner && still_stops(p, g, &w))
+			claim = QUEUE_CLAIM_NONE;
+		if (claim != QUEUE_CLAIM_FINISHED)
 			p->groups[p->n_groups++] = observe_group(p, g, owner, owner ? &w : NULL, s, claim);
 	}
 	/* The writes of a namespace are sent in this order, so that when requests are scarce its first group is admitted first. */

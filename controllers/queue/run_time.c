@@ -44,14 +44,16 @@ int64_t queue_run_seconds(const struct queue_pass *p, const struct queue_group *
 	return asked_by(qg) ? limits.most : limits.by_default;
 }
 
-void queue_observe_end(const struct queue_group *qg, struct kar_queue_group *in)
+void queue_observe_end(const struct queue_pass *p, const struct queue_group *qg, struct kar_queue_group *in)
 {
-	int64_t seconds = asked_by(qg), allowed = qg->group->status.run_seconds;
+	int64_t seconds = asked_by(qg);
+	int64_t allowed = qg->admitted ? qg->group->status.run_seconds : queue_run_seconds(p, qg);
 
 	if (!qg->workload && qg->suspendable)
 		in->started_at = qg->suspendable->suspended ? 0 : qg->suspendable->started_at;
 	if (qg->workload && allowed > 0 && (!seconds || allowed < seconds))
 		seconds = allowed;
+	in->runs_for = seconds * KAR_SECOND;
 	if (in->started_at && seconds > 0)
 		in->ends_at = in->started_at + seconds * KAR_SECOND;
 }

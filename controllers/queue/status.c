@@ -285,6 +285,7 @@ static void set_reservation(const struct update *u)
 		.uid = g->o.uid,
 		.since = u->out->reserved_since - u->out->reserved_since % KAR_SECOND,
 		.until = u->out->reserved_until - u->out->reserved_until % KAR_SECOND,
+		.start = u->out->reserved_start,
 		.pods = u->out->reserved_pods,
 		.gathered = u->out->reserved_gathered,
 		.resources = pairs_of(&u->out->reserved, &u->q->status.reservation.resources, u->arena),

@@ -143,6 +143,7 @@ void queue_finish_queues(struct queue_pass *p)
 		}
 		p->queue_in[i].reserved_since = r->since;
 		p->queue_in[i].reserved_until = r->until;
+		p->queue_in[i].reserved_start = r->start;
 		p->queue_in[i].reserved_pods = r->pods;
 		p->queue_in[i].reserved_gathered = r->gathered;
 	}

@@ -35,6 +35,7 @@ static void describe_times(const struct kar_queuejob *job, struct kar_workload *
 
 	out->formed_at = true_since(&st->conditions, KAR_QJ_FORMED);
 	out->started_at = st->start_time;
+	out->ended_at = st->completion_time;
 	out->completed_at = st->phase == KAR_QJ_PHASE_COMPLETED ? st->completion_time : 0;
 	if (job->spec.has_active_deadline)
 		out->run_seconds = kar_clamp(job->spec.active_deadline_seconds, 1, INT32_MAX);

@@ -473,7 +473,7 @@ static inline bool world_group_word(struct world *w, struct kar_queue_group *g, 
 		kar_time *at;
 	} times[] = { { "t", &g->creation }, { "formed", &g->formed_at }, { "admitted", &g->admitted_at },
 		{ "scaled", &g->last_scale }, { "started", &g->started_at },
-		{ "window", &g->freezing_window }, { "ends", &g->ends_at },
+		{ "window", &g->freezing_window }, { "ends", &g->ends_at }, { "for", &g->runs_for },
 		{ "timeout", &g->schedule_timeout } };
 
 	for (size_t i = 0; i < KAR_LEN(times); i++) {
@@ -633,6 +633,8 @@ static inline void world_reservation(struct world *w, const char *text)
 			q->reserved_until = n * KAR_SECOND;
 		else if (strcmp(word, "pods") == 0)
 			q->reserved_pods = (int32_t)n;
+		else if (strcmp(word, "start") == 0)
+			q->reserved_start = n * KAR_SECOND;
 		else if (strcmp(word, "gathered") == 0)
 			q->reserved_gathered = (int32_t)n;
 	}

@@ -33,6 +33,8 @@ struct job {
 	int32_t run;            /* seconds that it runs */
 	int64_t arrived, ahead; /* who waited when it came */
 	int evicts[GROUPS];
+	kar_time
+		start; /* when it can start at the latest, as was said first; 0: nothing was said since it came */
 };
 
 struct life {
@@ -43,6 +45,8 @@ struct life {
 	int64_t longest_wait;
 	bool rights; /* of queues; without them nobody is evicted */
 	int evictions;
+	bool limits;             /* most jobs say when they end */
+	int promises, backfills; /* of .start, and others that started while somebody had one */
 };
 
 static uint32_t below(struct life *l, uint32_t n)
@@ -52,31 +56,36 @@ static uint32_t below(struct life *l, uint32_t n)
 }
 
 /* Priorities below Production, and one gang that needs the whole cluster. */
-static void begin(struct life *l, uint64_t seed)
+static void begin(struct life *l, uint64_t seed, bool limits)
 {
 	static const int32_t bases[] = { 0, 10, 100, 1000 };
 	struct kar_buf text = { 0 };
 	uint32_t nodes, cpu, queues, highest;
 
-	*l = (struct life){ .seed = seed, .state = seed };
+	*l = (struct life){ .seed = seed, .state = seed, .limits = limits };
 	nodes = 1 + below(l, 3);
 	cpu = 4 + below(l, 8);
 	queues = 1 + below(l, 3);
 	l->rights = below(l, 2);
 	highest = below(l, 2) ? 1 : KAR_LEN(bases); /* or all are alike */
+	if (limits) {                               /* nobody has a right to the room of the head */
+		l->rights = false;
+		highest = 1;
+	}
 	for (uint32_t i = 0; i < nodes; i++)
 		kar_buf_printf(&text, "node n%u cpu=%u; ", i, cpu);
 	for (uint32_t i = 0; i < queues; i++)
 		kar_buf_printf(&text, "queue q%u w=%u n=cpu:%u%s; ", i, 1 + below(l, 3),
 			l->rights ? nodes * cpu / queues : 0, l->rights && !below(l, 3) ? " preempt" : "");
 	for (uint32_t i = 0; i < GROUPS; i++) {
-		uint32_t min = i ? 1 + below(l, cpu) : nodes * cpu, most = min + (i ? below(l, 3) : 0);
+		uint32_t min = i ? 1 + below(l, cpu) : nodes * cpu,
+			 most = min + (i && !limits ? below(l, 3) : 0);
 
 		kar_buf_printf(&text, "group j%u q%u %u..%u cpu=1 p=%d; ", i, below(l, queues), min, most,
 			(int)bases[below(l, highest)]);
 	}
 	kar_buf_printf(&text, "flags runtime=%d window=0 starve=%d age=%d", below(l, 2) ? (int)RUNTIME : 0,
-		STARVE, AGE);
+		STARVE, limits ? 0 : AGE);
 	world_begin(&l->w, kar_buf_cstr(&text));
 	kar_buf_release(&text);
 	for (uint32_t i = 0; i < GROUPS; i++) {
@@ -106,6 +115,7 @@ static void arrive(struct life *l, uint32_t i)
 	g->ineligible = KAR_QR_ADMITTED;
 	g->creation = g->waiting_since = l->w.now;
 	g->waited_seconds = 0;
+	g->runs_for = l->limits && below(l, 8) ? (j->run + TICK) * KAR_SECOND : 0;
 	g->evicted_by = KAR_QUEUE_NONE;
 }
 
@@ -135,6 +145,7 @@ static void note_decisions(struct life *l)
 		l->w.queues[i].reserved_since = l->w.r.queues[i].reserved_since;
 		l->w.queues[i].reserved_until = l->w.r.queues[i].reserved_until;
 		l->w.queues[i].reserved_pods = l->w.r.queues[i].reserved_pods;
+		l->w.queues[i].reserved_start = l->w.r.queues[i].reserved_start;
 	}
 	for (uint32_t i = 0; i < GROUPS; i++) {
 		struct kar_queue_group *g = &l->w.groups[i];
@@ -188,6 +199,43 @@ static void check_waits(struct life *l)
 	}
 }
 
+static bool is_promised_a_start(const struct life *l, uint32_t i)
+{
+	for (uint32_t q = 0; q < l->w.s.n_queues; q++) {
+		if (l->w.r.queues[q].reserved_for == i && l->w.r.queues[q].reserved_start)
+			return true;
+	}
+	return false;
+}
+
+/* B1: the head of the cluster starts when the jobs that it waits for must have ended, whoever uses its room meanwhile. */
+static void check_promises(struct life *l)
+{
+	bool any = false;
+
+	for (uint32_t q = 0; q < l->w.s.n_queues; q++) {
+		const struct kar_queue_status_out *o = &l->w.r.queues[q];
+		struct job *head = o->reserved_for == KAR_QUEUE_NONE ? NULL : &l->jobs[o->reserved_for];
+
+		if (!head || !o->reserved_start)
+			continue;
+		any = true;
+		l->promises += !head->start;
+		head->start = head->start ? head->start : o->reserved_start;
+	}
+	for (uint32_t i = 0; i < GROUPS; i++) {
+		bool starts = l->w.r.groups[i].standing == KAR_QUEUE_ADMITTED &&
+			l->w.groups[i].standing != KAR_QUEUE_ADMITTED;
+
+		l->backfills += starts && any;
+		if (waits(l, i) && !starts && is_promised_a_start(l, i) && l->jobs[i].start &&
+			l->w.now > l->jobs[i].start + TICK * KAR_SECOND)
+			fail_msg("KAR_SEED=%" PRIu64 ": j%u should have started at %d, and waits at %d",
+				l->seed, i, (int)(l->jobs[i].start / KAR_SECOND),
+				(int)(l->w.now / KAR_SECOND));
+	}
+}
+
 static void forget_empty_seats(struct life *l)
 {
 	for (uint32_t i = 0; i < GROUPS; i++) {
@@ -217,6 +265,7 @@ static void live(struct life *l)
 		}
 		world_plan(&l->w);
 		assert_false(l->w.r.unsettled);
+		check_promises(l);
 		note_decisions(l);
 		world_apply(&l->w);
 		check_waits(l);
@@ -240,7 +289,7 @@ static void nobody_waits_for_ever(void **state KAR_UNUSED)
 	for (uint64_t seed = first; seed < first + (given ? 1 : LIVES); seed++) {
 		struct life *l = test_malloc(sizeof(*l));
 
-		begin(l, seed);
+		begin(l, seed, false);
 		live(l);
 		longest = l->longest_wait > longest ? l->longest_wait : longest;
 		evictions += l->evictions;
@@ -251,10 +300,30 @@ static void nobody_waits_for_ever(void **state KAR_UNUSED)
 	assert_true(given || (longest > STARVE + LONGEST && evictions));
 }
 
+static void head_starts_when_it_was_said_first(void **state KAR_UNUSED)
+{
+	const char *given = getenv("KAR_SEED");
+	uint64_t first = given ? strtoull(given, NULL, 10) : 20261201;
+	int promises = 0, backfills = 0;
+
+	for (uint64_t seed = first; seed < first + (given ? 1 : LIVES); seed++) {
+		struct life *l = test_malloc(sizeof(*l));
+
+		begin(l, seed, true);
+		live(l);
+		promises += l->promises;
+		backfills += l->backfills;
+		test_free(l);
+	}
+	print_message("%d heads knew their start; %d jobs started before them\n", promises, backfills);
+	assert_true(given || (promises > LIVES && backfills > LIVES));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nobody_waits_for_ever),
+		cmocka_unit_test(head_starts_when_it_was_said_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

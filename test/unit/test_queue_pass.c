@@ -11,7 +11,7 @@
 /*
  * Expected: facts, with " | " between them.
  *   "j=5"  d of an admitted group   "j=claim"   "j=NoFit"  its reason   "j~text"  its text begins so   "q:a=6"  sum of d in a queue
- *   "reservation:a=j since 5 until 605 pods 2" (or none, ended)   "share:a=156"   "entitled:a=6" (cpu)   "m:j~" its message   "at:j=9" its estimated start   "level:j=10"   "places:j=2"   "hold:j=t" its hold ends for t ("kept")   "again=10060"
+ *   "reservation:a=j since 5 until 605 pods 2" (or none, ended)   "start:a=90" when its room is free by known ends   "share:a=156"   "entitled:a=6" (cpu)   "m:j~" its message   "at:j=9" its estimated start   "level:j=10"   "places:j=2"   "hold:j=t" its hold ends for t ("kept")   "again=10060"
  * .then: more statements, after the plan was carried out and what stops is gone; "" : the same again, and nothing may change.
  */
 struct row {
@@ -71,6 +71,9 @@ static const char *answer(struct world *w, const char *what)
 				  w->groups[q->reserved_for].name, q->reserved_since / KAR_SECOND,
 				  q->reserved_until / KAR_SECOND, (int)q->reserved_pods);
 	}
+	if (strncmp(what, "start:", 6) == 0)
+		return kar_arena_printf(&w->a, "%" PRId64,
+			w->r.queues[world_find_queue(w, what + 6)].reserved_start / KAR_SECOND);
 	if (strcmp(what, "again") == 0)
 		return kar_arena_printf(&w->a, "%" PRId64, w->r.again_at / KAR_SECOND);
 	i = world_find(w, strchr(what, ':') ? strchr(what, ':') + 1 : what);
@@ -507,6 +510,41 @@ static const struct row rows[] = {
 		"node m1 cpu=4 @rack=m; node n1 cpu=4 @rack=n; node n2 cpu=4 @rack=n; flags starve=300; queue a; "
 		"group r a 1 cpu=1 run=1 on=n1:1; group head a 2 cpu=4 required=rack t=10; group y a 1 cpu=4; group z a 1 cpu=4",
 		"head=InsufficientCapacity | y=1 | z=HeadReserved" },
+	/* At 10000: r ends at 17200, and head, which needs both nodes, has its room then. */
+	{ "jobs_that_end_before_the_head_can_start_use_its_room",
+		"node m cpu=4; node n cpu=4; flags starve=300; queue a; group r a 1 cpu=1 run=1 ends=17200; group head a 2 cpu=4 t=10; group x a 1 cpu=3 t=20 for=10800; group y a 1 cpu=4 t=30 for=3600",
+		"start:a=17200 | reservation:a=head since 10000 until 17800 pods 0 | y=1 | x=HeadReserved | x~insufficient cpu: 3 requested, 0 of 8 free (3 short), 3 held for default/head, which waits since 1970-01-01T00:00:10Z; jobs that end by 1970-01-01T04:46:40Z may use it",
+		"" },
+	{ "to_the_second",
+		"node m cpu=4; node n cpu=4; flags starve=300; queue a; group r a 1 cpu=1 run=1 ends=17200; group head a 2 cpu=4 t=10; group x a 1 cpu=1 t=20 for=7201; group y a 1 cpu=1 t=30 for=7200",
+		"y=1 | x=HeadReserved" },
+	{ "who_says_no_end_stays_out",
+		"node m cpu=4; node n cpu=4; flags starve=300; queue a; group r a 1 cpu=1 run=1 ends=17200; group head a 2 cpu=4 t=10; group x a 1 cpu=1 t=20",
+		"start:a=17200 | x=HeadReserved" },
+	{ "nobody_knows_when_the_room_is_free",
+		"node m cpu=4; node n cpu=4; flags starve=300; queue a; group r a 1 cpu=1 run=1; group head a 2 cpu=4 t=10; group y a 1 cpu=1 t=30 for=60",
+		"start:a=0 | y=HeadReserved" },
+	{ "who_ends_last_on_the_nodes_decides",
+		"node m cpu=4; node n cpu=4; flags starve=300; queue a; group r a 1 cpu=1 run=1 ends=11000; group s a 1 cpu=1 run=1 on=n:1 ends=12000; group head a 2 cpu=4 t=10; group y a 1 cpu=1 t=30 for=2000",
+		"start:a=12000 | y=1" },
+	{ "who_ends_elsewhere_does_not", /* the head needs one node, and that is the first that is free */
+		"node m cpu=4; node n cpu=2; flags starve=300; queue a; group r a 1 cpu=1 run=1 ends=11000; group s a 1 cpu=1 run=1 on=n:1; group head a 1 cpu=4 t=10; group y a 1 cpu=1 t=30 for=1000",
+		"start:a=11000 | y=1" },
+	{ "who_has_not_started_ends_after_its_time", /* admitted a moment ago */
+		"node m cpu=4; flags starve=300; queue a; group r a 1 cpu=1 run=1 admitted=9990 for=1000; group head a 1 cpu=4 t=10; group y a 1 cpu=1 t=30 for=990",
+		"start:a=10990 | y=1" },
+	{ "what_was_found_first_holds",
+		"node m cpu=4; flags starve=300; queue a; group r a 1 cpu=1 run=1 ends=20000; group head a 1 cpu=4 t=10; group y a 1 cpu=1 t=30 for=2000; group x a 1 cpu=1 t=40 for=1000; reservation a head since=9500 until=12000 pods=0 start=11000",
+		"start:a=11000 | y=HeadReserved | x=1" },
+	{ "until_it_has_passed",
+		"node m cpu=4; flags starve=300; queue a; group r a 1 cpu=1 run=1 ends=20000; group head a 1 cpu=4 t=10; group y a 1 cpu=1 t=30 for=2000; reservation a head since=9000 until=12000 pods=0 start=9900",
+		"start:a=20000 | y=1" },
+	{ "extras_stay_out_of_it", /* whenever they end */
+		"node m cpu=4; node n cpu=4; node o cpu=2; flags starve=300; queue a; group r a 1 cpu=1 run=1 ends=17200; group head a 2 cpu=4 t=10; group y a 1..4 cpu=1 run=1 on=o:1 ends=11000",
+		"start:a=17200 | y=2" },
+	{ "groups_that_are_alike_but_for_their_ends",
+		"node m cpu=4; flags starve=300; queue a; group r a 1 cpu=1 run=1 ends=11000; group head a 1 cpu=4 t=10; group v a 1 cpu=1 t=20; group w a 1 cpu=1 t=30 for=900; group x a 1 cpu=1 t=40 for=9000; group y a 1 cpu=1 t=50 for=900",
+		"v=HeadReserved | w=1 | x=HeadReserved | y=1" },
 	{ "reservation_begins",
 		"node m cpu=4; node n cpu=4; flags starve=300; queue a; group r a 1 cpu=1 run=1; group head a 2 cpu=4 t=10; group x a 1 cpu=4 t=20; group y a 1 cpu=1",
 		"reservation:a=head since 10000 until 10600 pods 1 | y=HeadReserved | x=HeadReserved" },

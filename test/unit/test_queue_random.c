@@ -224,6 +224,7 @@ static void apply(struct world *w)
 		w->queues[i].reserved_since = w->r.queues[i].reserved_since;
 		w->queues[i].reserved_until = w->r.queues[i].reserved_until;
 		w->queues[i].reserved_pods = w->r.queues[i].reserved_pods;
+		w->queues[i].reserved_start = w->r.queues[i].reserved_start;
 	}
 	for (uint32_t i = 0; i < w->s.n_groups; i++) {
 		if (!w->r.groups[i].cause)

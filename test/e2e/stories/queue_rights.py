@@ -3,6 +3,7 @@
 import time
 
 from harness import expect, expect_equal, wait_until
+from stories.endings import seconds
 from stories.nodes import gang, wait_until_alone
 
 
@@ -153,3 +154,25 @@ def story_drained_queue_stops_its_jobs(s):
                      (1, "Drain", None, q.name("leaf"), None), "what the job says of its eviction")
         q.apply("top", {"state": "Open"})
         running(s, "runs", 2)
+
+
+def story_short_jobs_use_the_room_of_a_large_one(s):
+    """Room is kept for a gang that needs all nodes. It is known when it can start, so a job that has ended by then runs in that room; one that has not waits, and reads until when."""
+    with Queues(s, one={}) as q:
+        s.manager.stop()
+        s.manager.start("--starvation-timeout=2s")
+        s.apply(gang("holds", replicas=1, queue=q.name("one"), activeDeadlineSeconds=40))
+        running(s, "holds", 1)
+        s.apply(gang("large", replicas=4, cpu="60", queue=q.name("one")))
+        wait_until(lambda: q.status("one").get("reservation", {}).get("start"), "it is known when the large job can start", seconds=30)
+        start = q.status("one")["reservation"]["start"]
+        s.apply(gang("long", replicas=1, queue=q.name("one"), activeDeadlineSeconds=3600))
+        status = s.wait_phase("long", "Pending", reason="HeadReserved")
+        expect(f"jobs that end by {start} may use it" in status["message"], status["message"])
+        s.apply(gang("short", replicas=1, queue=q.name("one"), activeDeadlineSeconds=8))
+        running(s, "short", 1)
+        expect_equal(s.status("large")["phase"], "Pending", "phase of the large job while the short one runs")
+        s.wait_phase("short", "Failed", 60, reason="DeadlineExceeded")
+        began = running(s, "large", 4)["startTime"]
+        expect(seconds(began) <= seconds(start) + 10, f"the large job starts at {began}, and {start} was said")
+        expect_equal(s.status("long")["phase"], "Pending", "phase of the job that would have held it up")
