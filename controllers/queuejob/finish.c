@@ -79,34 +79,54 @@ static bool has_passed(struct queuejob_reconcile *r, kar_time from, int64_t seco
 	return false;
 }
 
-/* Seconds for which it may run by its spec, or as its queue let it in if that is less; INT64_MAX: no limit. *@by: who says so. */
-static int64_t run_seconds(const struct queuejob_reconcile *r, const char **by)
+/* Seconds for which its queue has let it run; INT64_MAX: no limit. */
+static int64_t allowed_seconds(const struct queuejob_reconcile *r)
+{
+	const struct kar_podgroup *g = queuejob_own_group(r);
+
+	return g && g->status.run_seconds > 0 ? g->status.run_seconds : INT64_MAX;
+}
+
+/* By its spec; INT64_MAX: no limit. */
+static int64_t asked_seconds(const struct queuejob_reconcile *r)
 {
 	const struct kar_queuejob_spec *s = &r->f->job->spec;
-	const struct kar_podgroup *g = queuejob_own_group(r);
-	int64_t own = s->has_active_deadline ? s->active_deadline_seconds : INT64_MAX;
-	int64_t of_queue = g && g->status.run_seconds > 0 ? g->status.run_seconds : INT64_MAX;
 
-	*by = of_queue < own ? kar_arena_printf(r->arena, "limit of queue %s", g->status.admitted_queue)
-			     : "activeDeadlineSeconds";
-	return of_queue < own ? of_queue : own;
+	return s->has_active_deadline ? s->active_deadline_seconds : INT64_MAX;
+}
+
+static int64_t run_seconds(const struct queuejob_reconcile *r)
+{
+	int64_t asked = asked_seconds(r), allowed = allowed_seconds(r);
+
+	return allowed < asked ? allowed : asked;
 }
 
 bool queuejob_past_deadline(struct queuejob_reconcile *r)
 {
-	const char *by;
-	int64_t seconds = run_seconds(r, &by);
+	int64_t seconds = run_seconds(r);
 
 	return seconds < INT64_MAX && r->f->seen->start_time &&
 		has_passed(r, r->f->seen->start_time, seconds);
 }
 
+/* The queue of the admission is not known if somebody has emptied the status. */
+static const char *who_limits(const struct queuejob_reconcile *r)
+{
+	const struct kar_podgroup *g = queuejob_own_group(r);
+
+	if (asked_seconds(r) <= allowed_seconds(r))
+		return "activeDeadlineSeconds";
+	if (!g || !kar_has_text(g->status.admitted_queue))
+		return "limit of its queue";
+	return kar_arena_printf(r->arena, "limit of queue %s", g->status.admitted_queue);
+}
+
 void queuejob_fail_deadline(struct queuejob_reconcile *r)
 {
-	const char *by;
-	int64_t seconds = run_seconds(r, &by);
-	const char *message = kar_arena_printf(r->arena, "%d of %s succeeded after %lld s (%s)",
-		(int)r->f->pods.done, queuejob_count_pods(r, r->f->pods.total), (long long)seconds, by);
+	const char *message =
+		kar_arena_printf(r->arena, "%d of %s succeeded after %lld s (%s)", (int)r->f->pods.done,
+			queuejob_count_pods(r, r->f->pods.total), (long long)run_seconds(r), who_limits(r));
 
 	queuejob_fail(r, kar_reason_DeadlineExceeded, message);
 }
