@@ -158,7 +158,7 @@ def story_drained_queue_stops_its_jobs(s):
 
 def story_short_jobs_use_the_room_of_a_large_one(s):
     """Room is kept for a gang that needs all nodes. It is known when it can start, so a job that has ended by then runs in that room; one that has not waits, and reads until when."""
-    with Queues(s, one={}) as q:
+    with Queues(s, one={"deserved": {"cpu": "256"}}) as q:
         s.manager.stop()
         s.manager.start("--starvation-timeout=2s")
         s.apply(gang("holds", replicas=1, queue=q.name("one"), activeDeadlineSeconds=40))
