@@ -142,13 +142,20 @@ static struct kar_object *project_cluster(const void *wire, struct kar_intern *s
 	return &s->o;
 }
 
+/* KubeRay takes it for invalid, and does nothing with it any more. One that it cannot suspend is that as well, and its user is told why. */
+static bool is_refused(const struct wire_rayjob *w)
+{
+	return w->spec.shuts_down && kar_streq(w->status.deployment, "ValidationFailed");
+}
+
 static struct kar_object *project_job(const void *wire, struct kar_intern *strings)
 {
 	const struct wire_rayjob *w = wire;
 	struct kar_suspendable *s = kar_suspendable_new(&kar_rayjob_type, &w->head, strings);
 
 	s->suspended = w->spec.suspend;
-	s->ended = kar_streq(w->status.deployment, "Complete") || kar_streq(w->status.deployment, "Failed");
+	s->ended = kar_streq(w->status.deployment, "Complete") || kar_streq(w->status.deployment, "Failed") ||
+		is_refused(w);
 	s->managed_by = w->spec.selector.n
 		? "the RayCluster of its clusterSelector" /* whose pods exist already */
 		: kar_suspendable_manager(s, w->spec.managed_by, ITSELF);

@@ -49,14 +49,22 @@ static void write_group(struct kar_json_writer *w, const struct suspend_view *v)
 	kar_podgroup_spec_write(w, &spec);
 }
 
-static void write_resources(struct kar_json_writer *w, const struct kar_array *resources)
+/* As a merge patch of @old, in which what is not named stays. */
+static void write_resources(struct kar_json_writer *w, const struct kar_array *resources,
+	const struct kar_array *old)
 {
-	const struct kar_pair *p = resources->items;
+	const struct kar_pair *p = resources->items, *before = old->items;
 
 	kar_jw_key(w, "minResources");
 	kar_jw_begin_object(w);
 	for (size_t i = 0; i < resources->n; i++)
 		kar_jw_kv_string(w, p[i].key, p[i].value);
+	for (size_t i = 0; i < old->n; i++) {
+		if (kar_pairs_get(resources, before[i].key))
+			continue;
+		kar_jw_key(w, before[i].key);
+		kar_jw_null(w);
+	}
 	kar_jw_end_object(w);
 }
 
@@ -74,7 +82,7 @@ static void write_edit(struct kar_json_writer *w, const struct suspend_view *v)
 	kar_jw_begin_object(w);
 	kar_jw_kv_int(w, "minMember", suspend_minimum(v));
 	if (v->resources.n)
-		write_resources(w, &v->resources);
+		write_resources(w, &v->resources, &v->group->spec.min_resources);
 	kar_jw_end_object(w);
 }
 

@@ -227,6 +227,12 @@ static const struct {
 		"{\"jobDeploymentStatus\":\"Complete\",\"jobStatus\":\"SUCCEEDED\"}", OF_JOB " ended" },
 	{ "ray_job_that_has_failed", RAYJOB, RAY_JOB(SHUTS_DOWN), "{\"jobDeploymentStatus\":\"Failed\"}",
 		OF_JOB " ended" },
+	{ "ray_job_that_is_invalid", RAYJOB, RAY_JOB(SHUTS_DOWN),
+		"{\"jobDeploymentStatus\":\"ValidationFailed\"}", OF_JOB " ended" },
+	{ "ray_job_that_is_invalid_because_it_is_suspended", RAYJOB, RAY_JOB(""),
+		"{\"jobDeploymentStatus\":\"ValidationFailed\"}",
+		OF_JOB
+		": KubeRay suspends only a RayJob with spec.shutdownAfterJobFinishes: true: delete it, and create it again with that, or without the label kube-arbitrator.io/queue" },
 	{ "ray_job_that_runs", RAYJOB, RAY_JOB(SHUTS_DOWN), "{\"jobDeploymentStatus\":\"Running\"}", OF_JOB },
 	{ "ray_job_without_a_cluster", RAYJOB, "{\"suspend\":true," SHUTS_DOWN "\"entrypoint\":\"x\"}", "",
 		"" },
@@ -314,7 +320,7 @@ static const struct {
 		GROUP("RayCluster", "ray.io/v1", "\"minMember\":3") },
 };
 
-static void put_admitted_group(enum kind kind, int minimum)
+static void put_group_of(enum kind kind, int minimum, const char *spec)
 {
 	const struct kar_resource *res = &kar_store_type(store_of(kind))->res;
 	char meta[512], rest[512];
@@ -324,9 +330,50 @@ static void put_admitted_group(enum kind kind, int minimum)
 		",\"ownerReferences\":[{\"apiVersion\":\"%s/%s\",\"kind\":\"%s\",\"name\":\"j\",\"uid\":\"uid-j\",\"controller\":true}]",
 		res->group, res->version, res->kind);
 	snprintf(rest, sizeof(rest),
-		",\"spec\":{\"minMember\":%d},\"status\":{\"admittedQueue\":\"q\",\"conditions\":[{\"type\":\"Admitted\",\"status\":\"True\",\"reason\":\"Admitted\",\"message\":\"m\",\"lastTransitionTime\":\"2026-11-21T10:00:00Z\"}]}",
-		minimum);
+		",\"spec\":{\"minMember\":%d%s},\"status\":{\"admittedQueue\":\"q\",\"conditions\":[{\"type\":\"Admitted\",\"status\":\"True\",\"reason\":\"Admitted\",\"message\":\"m\",\"lastTransitionTime\":\"2026-11-21T10:00:00Z\"}]}",
+		minimum, spec);
 	put_named(w.stores.podgroups, "j", meta, rest);
+}
+
+#define IN_ORDER(jobs) \
+	"{\"suspend\":true,\"startupPolicy\":{\"startupPolicyOrder\":\"InOrder\"},\"replicatedJobs\":[" jobs \
+	"]}"
+#define FOLLOWS(resources) \
+	"{\"metadata\":{\"uid\":\"uid-j\",\"resourceVersion\":\"12\",\"labels\":{\"kube-arbitrator.io/queue\":\"q\"}},\"spec\":{\"minMember\":7,\"minResources\":{" resources \
+	"}}}"
+
+/* The group of a JobSet that is edited while it waits. What all its pods need now, as a merge patch: a resource that is not asked for any more goes. */
+static void group_follows_its_templates(void **state)
+{
+	static const struct {
+		const char *before, *body;
+	} edits[] = {
+		{ "\"cpu\":\"1\",\"memory\":\"1\"", FOLLOWS("\"cpu\":\"10500m\",\"memory\":\"7516192768\"") },
+		{ "\"cpu\":\"10500m\",\"memory\":\"7516192768\",\"nvidia.com/gpu\":\"8\"",
+			FOLLOWS("\"cpu\":\"10500m\",\"memory\":\"7516192768\",\"nvidia.com/gpu\":null") },
+		{ "\"cpu\":\"10500m\",\"memory\":\"7516192768\"", NULL },
+	};
+
+	for (size_t i = 0; i < KAR_LEN(edits); i++) {
+		struct kar_buf out = { 0 };
+		struct kar_err err = { 0 };
+		char spec[256];
+
+		set_up(JOBSET);
+		put_one(JOBSET, IN_ORDER(DRIVER "," WORKERS), "");
+		snprintf(spec, sizeof(spec), ",\"minResources\":{%s}", edits[i].before);
+		put_group_of(JOBSET, 7, spec);
+		assert_true(sync_named("ns/j"));
+		assert_int_equal(w.sync.plan.n_actions, 1);
+		assert_int_equal(w.controller.encode(&w.sync, &w.sync.plan.actions[0], &out, &err), 0);
+		if (edits[i].body)
+			assert_string_equal(kar_buf_cstr(&out), edits[i].body);
+		else
+			assert_non_null(
+				strstr(kar_buf_cstr(&out), "resumed-by")); /* nothing is left to follow */
+		kar_buf_release(&out);
+		assert_int_equal(teardown(state), 0);
+	}
 }
 
 static void bodies_are_preconditioned(void **state)
@@ -338,7 +385,7 @@ static void bodies_are_preconditioned(void **state)
 		set_up(bodies[i].kind);
 		put_one(bodies[i].kind, bodies[i].spec, "");
 		if (bodies[i].minimum)
-			put_admitted_group(bodies[i].kind, bodies[i].minimum);
+			put_group_of(bodies[i].kind, bodies[i].minimum, "");
 		assert_true(sync_named("ns/j"));
 		assert_int_equal(w.sync.plan.n_actions, 1);
 		assert_int_equal(w.controller.encode(&w.sync, &w.sync.plan.actions[0], &out, &err), 0);
@@ -356,6 +403,7 @@ int main(void)
 		cmocka_unit_test(pods_are_read),
 		cmocka_unit_test(more_templates_than_make_sense_are_not_read),
 		cmocka_unit_test(bodies_are_preconditioned),
+		cmocka_unit_test(group_follows_its_templates),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
