@@ -38,6 +38,7 @@
 #define KAR_ANNOTATION_PLACEMENT KAR_GROUP "/placement"
 #define KAR_ANNOTATION_QUEUE_STATUS KAR_GROUP "/queue-status"
 #define KAR_ANNOTATION_MESSAGE KAR_GROUP "/message"
+#define KAR_ANNOTATION_WHAT_IF KAR_GROUP "/what-if" /* "true" on a suspended QueueJob: when would it start? */
 #define KAR_GATE KAR_GROUP "/gang"
 #define KAR_FINALIZER_POD_TRACKING KAR_GROUP "/pod-tracking"
 #define KAR_FINALIZER_QUEUE KAR_GROUP "/queue" /* of a Queue: it stays until nothing of it is at work */

@@ -34,6 +34,7 @@ struct kar_workload {
 	bool ended;     /* it needs no pods any more */
 	bool rests;     /* it has not ended, and wants no more pods than have succeeded */
 	bool suspended; /* by its user: it gets no pods */
+	bool asks;      /* .suspended, and asks when it would start (api/pod/what_if.h) */
 	bool unusable; /* no pod can be created for it as it is: it must be edited, or a check of it must succeed */
 	bool invalid; /* .unusable, and it has no pods either: it must not take room */
 	bool begun;   /* it has had pods that were created for it */

@@ -43,6 +43,12 @@ static const struct qj_help commands[] = {
 		"--for running    status 0 as soon as it is Running, or Completed\n"
 		"--timeout TIME   30s, 10m, 1h30m; default: none\n"
 		"--progress       a bar with counts; without a terminal a line for each change\n" },
+	{ "what-if", "-f FILE", "says when a job would start, without starting it",
+		"--filename --timeout --output",
+		"Reads one QueueJob, as YAML or JSON; -f - reads the standard input. It is created suspended under another name, the\n"
+		"manager answers in its status, and it is deleted. Nothing starts and nobody is stopped for it.\n"
+		"--timeout TIME   for the answer; default: 30s\n"
+		"Output: yaml or json, the job with its answer.\n" },
 	{ "logs", "JOB", "what its pods have printed, each line behind the name of the pod",
 		"--task --index --previous --follow",
 		"--task NAME, --index N  pods of one task, or one of each\n"

@@ -26,6 +26,7 @@ static const struct {
 	{ "convert", qj_cmd_convert, NO_CLUSTER },
 	{ "create", qj_cmd_create, NO_CLUSTER_IF_DRY },
 	{ "wait", qj_cmd_wait, CLUSTER },
+	{ "what-if", qj_cmd_what_if, CLUSTER },
 	{ "logs", qj_cmd_logs, CLUSTER },
 	{ "suspend", qj_cmd_suspend, CLUSTER },
 	{ "resume", qj_cmd_resume, CLUSTER },

@@ -362,7 +362,7 @@ static bool takes_file(int argc, char **argv)
 	optind = 0;
 	while (getopt_long(argc, argv, "+:n:Al:o:hfpw", flags, NULL) != -1)
 		;
-	return optind < argc && kar_streq(argv[optind], "convert");
+	return optind < argc && (kar_streq(argv[optind], "convert") || kar_streq(argv[optind], "what-if"));
 }
 
 int qj_options_read(struct qj_options *o, int argc, char **argv, struct kar_arena *a, struct kar_err *err)

@@ -6,6 +6,7 @@
  *   read.c     objects, as far as commands show them                      doc.h    documents as trees
  *   list.c why.c queues.c tree.c who.c wait.c            what commands show
  *   top.c nodes.c    queues and nodes, again and again                    convert*.c objects of other tools as ours
+ *   file.c what_if.c  the objects of a file; when one would start
  *   remove.c uninstall/   for the day on which kar-controllers is removed
  *   logs.c follow.c  what pods print: what there is, and what comes
  *   act.c create.c   commands that change a job                           complete.c  what a shell may complete
@@ -47,7 +48,7 @@ struct qj_options {
 	bool all;                    /* -A */
 	const char *labels, *fields; /* -l, --field-selector; NULL: none */
 	const char *task;            /* --task; NULL: the only one, or all */
-	const char *file;            /* -f of convert */
+	const char *file;            /* -f of convert and what-if */
 	struct qj_wish wish;
 	kar_time timeout; /* ms; -1: none */
 	enum qj_output output;
@@ -207,10 +208,21 @@ struct qj_job_spec {
 	bool suspend;
 	struct kar_array tasks; /* struct qj_task: .name and .replicas */
 };
+struct qj_what_if_eviction {
+	const char *queue;
+	int32_t pods;
+};
+struct qj_what_if {
+	const char *answer, *reason, *message, *basis; /* .answer NULL: there is none yet */
+	int32_t position;
+	kar_time expected;
+	struct kar_array evicts; /* struct qj_what_if_eviction */
+};
 struct qj_job_status {
 	const char *phase, *reason, *message, *queue;
 	int32_t position, desired, running, succeeded, failed, restarts, min_available, incarnation;
 	kar_time start, completion;
+	struct qj_what_if what_if;
 	struct kar_array tasks;      /* struct qj_task */
 	struct kar_array conditions; /* struct qj_condition */
 };
@@ -313,6 +325,12 @@ const char *qj_task_name(struct qj *q, const struct qj_job *j, size_t i) KAR_NON
 /* The queue in force: that of the status, else that of the spec, else "default". */
 const char *qj_job_queue(const struct qj_job *j) KAR_NONNULL KAR_RETNN;
 
+/* --- file.c */
+
+struct qj_doc;
+/* A list of the objects of the file that -f names (doc.h). NULL: it has been said why there are none. */
+struct qj_doc *qj_read_objects(struct qj *q) KAR_NONNULL;
+
 /* --- remove.c */
 
 /* Says how many batch Jobs of the namespace that was named, or of all, only the manager would resume. */
@@ -336,6 +354,7 @@ int qj_cmd_create(struct qj *q) KAR_NONNULL;
 int qj_cmd_who(struct qj *q) KAR_NONNULL;
 int qj_cmd_top(struct qj *q) KAR_NONNULL;
 int qj_cmd_convert(struct qj *q) KAR_NONNULL;
+int qj_cmd_what_if(struct qj *q) KAR_NONNULL;
 int qj_cmd_logs(struct qj *q) KAR_NONNULL;
 int qj_cmd_uninstall(struct qj *q) KAR_NONNULL;
 int qj_cmd_release_gates(struct qj *q) KAR_NONNULL;

@@ -49,7 +49,26 @@ static const struct kar_field job_spec_fields[] = {
 };
 static const struct kar_desc job_spec_desc = KAR_DESC("spec", struct qj_job_spec, job_spec_fields);
 
+static const struct kar_field what_if_eviction_fields[] = {
+	KAR_FIELD(struct qj_what_if_eviction, queue, "queue", KAR_F_STRING),
+	KAR_FIELD(struct qj_what_if_eviction, pods, "pods", KAR_F_INT32),
+};
+static const struct kar_desc what_if_eviction_desc =
+	KAR_DESC("eviction", struct qj_what_if_eviction, what_if_eviction_fields);
+
+static const struct kar_field what_if_fields[] = {
+	KAR_FIELD(struct qj_what_if, answer, "answer", KAR_F_STRING),
+	KAR_FIELD(struct qj_what_if, reason, "reason", KAR_F_STRING),
+	KAR_FIELD(struct qj_what_if, message, "message", KAR_F_STRING),
+	KAR_FIELD(struct qj_what_if, basis, "basis", KAR_F_STRING),
+	KAR_FIELD(struct qj_what_if, position, "position", KAR_F_INT32),
+	KAR_FIELD_TIME(struct qj_what_if, expected, "expected", 0),
+	KAR_FIELD_SUB(struct qj_what_if, evicts, "evicts", KAR_F_ARRAY, &what_if_eviction_desc),
+};
+static const struct kar_desc what_if_desc = KAR_DESC("whatIf", struct qj_what_if, what_if_fields);
+
 static const struct kar_field job_status_fields[] = {
+	KAR_FIELD_SUB(struct qj_job_status, what_if, "whatIf", KAR_F_OBJECT, &what_if_desc),
 	KAR_FIELD(struct qj_job_status, phase, "phase", KAR_F_STRING),
 	KAR_FIELD(struct qj_job_status, reason, "reason", KAR_F_STRING),
 	KAR_FIELD(struct qj_job_status, message, "message", KAR_F_STRING),

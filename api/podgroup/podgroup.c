@@ -21,6 +21,7 @@ struct wire_status {
 	struct kar_podgroup_status s;
 	const char *phase;
 	struct wire_placement placement;
+	struct kar_what_if_wire what_if;
 	const char *backend;
 	const char *scaling_limit;
 	struct kar_array conditions; /* struct kar_wire_condition */
@@ -214,6 +215,8 @@ static const struct kar_field status_fields[] = {
 		KAR_PG_QUEUE | KAR_SF_OMIT_ZERO | KEPT, "evictions"),
 	KAR_STATUS_STRUCT(struct wire_status, s.last_eviction, s.last_eviction, "lastEviction",
 		&kar_eviction_table, KAR_PG_QUEUE | KEPT, NULL),
+	KAR_STATUS_STRUCT(struct wire_status, what_if, s.what_if, "whatIf", &kar_what_if_table,
+		KAR_PG_QUEUE | KEPT, NULL),
 	KAR_STATUS_STRUCT(struct wire_status, s.record, s.record, "record", &record_table,
 		KAR_SF_INTERNAL | KEPT, "record"),
 	KAR_STATUS_STRUCT(struct wire_status, placement, s.placement, "placement", &placement_table,

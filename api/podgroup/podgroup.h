@@ -8,6 +8,7 @@
 
 #include "api/core/topology.h"
 #include "api/pod/eviction.h"
+#include "api/pod/what_if.h"
 #include "api/podgroup/pg_options.h"
 #include "api/status/condition.h"
 #include "api/status/status_fields.h"
@@ -183,7 +184,7 @@ struct kar_podgroup_status {
 	enum kar_pg_backend backend;       /* likewise; it stays while .placement has a state */
 	int32_t desired;                   /* members that may be active at once; only with .has_desired */
 	bool has_desired;                  /* false: no limit */
-	/* The queue reconciler's, from here to .last_eviction, like .desired. */
+	/* The queue reconciler's, from here to .what_if, like .desired. */
 	int32_t desired_of; /* pods that its job asked for when .desired was chosen; of others: kar_pg_digest(); 0: not known */
 	kar_time last_scale_time; /* when it has changed .desired of a gang that was admitted; 0: never */
 	enum kar_pg_limit scaling_limit;   /* why .desired is less than .desired_of */
@@ -207,6 +208,7 @@ struct kar_podgroup_status {
 	kar_time estimated_start; /* when it may start; 0: nobody can say */
 	int32_t evictions;        /* by its queue, since the group was created */
 	struct kar_eviction last_eviction;
+	struct kar_what_if what_if; /* the answer to its job, if that asks */
 	struct kar_conditions conditions;
 };
 

@@ -406,6 +406,8 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings)
 		kar_copy_fit(&job->mem, kar_pairs_get(&m->labels, KAR_LABEL_QUEUE), KAR_COPY_VALUE);
 	read_owner(job, m);
 	read_spec(job, &w->spec);
+	job->asks = job->spec.suspend &&
+		kar_streq(kar_pairs_get(&m->annotations, KAR_ANNOTATION_WHAT_IF), "true");
 	kar_queuejob_status_read(&w->status, &job->status, &job->mem);
 	job->spec_template_hash = choose_hash(job, templates);
 	job->invalid = find_problem(job, w->spec.selector, templates, &scratch);
@@ -454,7 +456,7 @@ bool kar_queuejob_same_content(const struct kar_queuejob *a, const struct kar_qu
 		a->creation == b->creation && a->deletion == b->deletion &&
 		a->has_orphan_finalizer == b->has_orphan_finalizer &&
 		kar_streq(a->queue_label, b->queue_label) && kar_streq(a->owner_uid, b->owner_uid) &&
-		kar_streq(a->made_of, b->made_of) &&
+		kar_streq(a->made_of, b->made_of) && a->asks == b->asks &&
 		kar_streq(a->spec_template_hash, b->spec_template_hash) &&
 		a->status.edited == b->status.edited &&
 		kar_status_equal(&kar_queuejob_status_table, &a->status, &b->status,

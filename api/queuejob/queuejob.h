@@ -11,6 +11,7 @@
 
 #include "api/core/flavor.h"
 #include "api/pod/eviction.h"
+#include "api/pod/what_if.h"
 #include "api/queuejob/queuejob_policy.h"
 #include "api/queuejob/schedulingspec.h"
 #include "api/status/condition.h"
@@ -213,6 +214,7 @@ struct kar_queuejob_status {
 	struct kar_restart last_restart;
 	int32_t evictions; /* by its queue, since the job was created; none of .restarts or .disruptions */
 	struct kar_eviction last_eviction;
+	struct kar_what_if what_if; /* if it .asks */
 	struct kar_after_status *after;
 	size_t n_after;
 	int32_t priority; /* in use: as asked for, but at most what the queue allows */
@@ -239,6 +241,7 @@ struct kar_queuejob {
 	const char *owner_uid, *owner; /* of its controller, "TrainingJob demo"; NULL: it has none */
 	const char *made_of;           /* its annotation KAR_ANNOTATION_MADE_OF; NULL: none */
 	bool annotated;                /* it has annotations, of any key */
+	bool asks;                     /* it is suspended, and asks when it would start (api/pod/what_if.h) */
 	bool has_orphan_finalizer; /* being deleted with propagationPolicy Orphan: its pods stay and run on */
 	struct kar_queuejob_spec spec;
 	struct kar_queuejob_status status;

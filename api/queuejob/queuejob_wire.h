@@ -35,8 +35,9 @@ struct kar_wire_qj_record {
 struct kar_wire_qj_status {
 	struct kar_queuejob_status s; /* first */
 	const char *phase;
-	struct kar_array tasks;      /* struct kar_task_status */
-	struct kar_array after;      /* struct kar_after_status */
+	struct kar_array tasks; /* struct kar_task_status */
+	struct kar_array after; /* struct kar_after_status */
+	struct kar_what_if_wire what_if;
 	struct kar_array conditions; /* struct kar_wire_condition */
 	struct kar_wire_qj_record record;
 };

@@ -252,6 +252,17 @@ void queue_want_verdicts(struct queue_pass *p)
 	}
 }
 
+bool queue_question_is_checked(struct queue_pass *p, const struct queue_group *qg)
+{
+	if (qg->question->ineligible)
+		return true;
+	if (qg->question->guesses)
+		want_needs(p, qg);
+	else if (qg->question->unchecked)
+		want_verdicts(p, qg);
+	return !qg->question->guesses && !qg->question->unchecked;
+}
+
 kar_time queue_awaits_verdict(const struct queue_pass *p, uint32_t i)
 {
 	return p->in[i].unchecked ? awaited_by(p, i) : p->awaited;

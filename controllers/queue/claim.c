@@ -48,13 +48,14 @@ enum queue_claim queue_claim_of(const struct queue_pass *p, const struct kar_pod
 	if (w->ended)
 		return QUEUE_CLAIM_FINISHED;
 	if (w->suspended)
-		return QUEUE_CLAIM_SUSPENDED;
+		return w->asks ? QUEUE_CLAIM_ASKS : QUEUE_CLAIM_SUSPENDED;
 	return w->invalid ? QUEUE_CLAIM_INVALID : QUEUE_CLAIM_ALIVE;
 }
 
 enum kar_queue_reason queue_reason_of_claim(enum queue_claim claim)
 {
 	switch (claim) {
+	case QUEUE_CLAIM_ASKS:
 	case QUEUE_CLAIM_SUSPENDED:
 		return KAR_QR_SUSPENDED;
 	case QUEUE_CLAIM_INVALID:

@@ -429,6 +429,10 @@ struct kar_podgroup_status queue_next_status(struct queue_pass *p, const struct 
 	else if (!admitted ||
 		!qg->admitted) /* one that no queue names any more stays as long as the group has it */
 		st.flavor = "";
+	if (qg->answer)
+		st.what_if = *qg->answer;
+	else if (!qg->question)
+		st.what_if = (struct kar_what_if){ 0 };
 	if (!admitted || !qg->admitted) {
 		st.admitted_generation = admitted && qg->workload ? qg->workload->generation : 0;
 		st.run_seconds = admitted ? queue_run_seconds(p, qg) : 0;

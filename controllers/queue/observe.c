@@ -370,7 +370,7 @@ static void observe_pods(struct queue_pass *p, uint32_t i)
 {
 	const struct queue_group *qg = &p->groups[i];
 
-	if (qg->claim != QUEUE_CLAIM_ALIVE)
+	if (qg->claim != QUEUE_CLAIM_ALIVE && qg->claim != QUEUE_CLAIM_ASKS)
 		queue_observe_leaving(p, i);
 	else if (qg->workload)
 		queue_observe_gang(p, i);
@@ -380,21 +380,22 @@ static void observe_pods(struct queue_pass *p, uint32_t i)
 		queue_observe_members(p, i);
 }
 
-static void observe_rest(struct queue_pass *p, uint32_t i)
+static void observe_one(struct queue_pass *p, uint32_t i)
 {
 	struct queue_group *qg = &p->groups[i];
 	struct kar_queue_group *in = &p->in[i];
 	const struct kar_pg_placement *pl = &qg->group->status.placement;
+	bool asks = qg->claim == QUEUE_CLAIM_ASKS;
 	char key[KAR_KEY_LEN];
 
 	observe_pods(p, i);
 	queue_hold_promised(p, i);
 	queue_quota_hold(p->quota, qg->group, in);
-	if (qg->claim != QUEUE_CLAIM_ALIVE)
+	if (qg->claim != QUEUE_CLAIM_ALIVE && !asks)
 		queue_refuse(in, queue_reason_of_claim(qg->claim), queue_why_of_claim(qg->claim));
 	else if (!qg->admitted)
 		refuse(p, qg, in);
-	queue_check_devices(p, in, qg->claim == QUEUE_CLAIM_ALIVE && !qg->admitted);
+	queue_check_devices(p, in, (qg->claim == QUEUE_CLAIM_ALIVE || asks) && !qg->admitted);
 	in->standing = qg->admitted                               ? KAR_QUEUE_ADMITTED
 		: queue_holds_claim(qg->group) || qg->keeps_place ? KAR_QUEUE_RESERVING
 								  : KAR_QUEUE_WAITING;
@@ -440,6 +441,27 @@ static struct kar_queue_group begin_group(const struct queue_pass *p, const stru
 		.evictions = g->status.evictions,
 		.why = "",
 	};
+}
+
+/* For the pass it is suspended as any other; what it would be is looked at afterwards (what_if.c). */
+static void set_question_aside(struct queue_pass *p, uint32_t i)
+{
+	struct queue_group *qg = &p->groups[i];
+	struct kar_queue_group *question = kar_arena_alloc(p->arena, 1, sizeof(*question));
+
+	*question = p->in[i];
+	qg->question = question;
+	qg->gang = NULL;
+	qg->claim = QUEUE_CLAIM_SUSPENDED;
+	p->in[i] = begin_group(p, qg);
+	observe_one(p, i);
+}
+
+static void observe_rest(struct queue_pass *p, uint32_t i)
+{
+	observe_one(p, i);
+	if (p->groups[i].claim == QUEUE_CLAIM_ASKS)
+		set_question_aside(p, i);
 }
 
 /* --- all of them ------------------------------------------------------------------------------------ */

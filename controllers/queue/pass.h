@@ -181,6 +181,8 @@ void queue_observe_leaving(struct queue_pass *p, uint32_t i) KAR_NONNULL;
 
 /* After the pass: asks for what the API server says of the templates of jobs that wait without it, or for which others would go. */
 void queue_want_verdicts(struct queue_pass *p) KAR_NONNULL;
+/* The API server has said what the pods of a job that asks would need, and that it accepts them; else it is asked. */
+bool queue_question_is_checked(struct queue_pass *p, const struct queue_group *qg) KAR_NONNULL;
 /* ms for which group number @i, whose reason is CHECKING_TEMPLATE, waits for the verdict about its job, or one ahead. */
 kar_time queue_awaits_verdict(const struct queue_pass *p, uint32_t i) KAR_NONNULL;
 
@@ -209,6 +211,11 @@ kar_time queue_keeps_room_for(const struct kar_podgroup *g, kar_time now) KAR_NO
 
 /* Fills in the budgets of the snapshot, and which of them protect pods of groups. */
 void queue_observe_budgets(struct queue_pass *p) KAR_NONNULL;
+
+/* --- what_if.c -------------------------------------------------------------------------------------- */
+
+/* After the pass: answers one job that asks when it would start. The answer is in .answer of its group. */
+void queue_answer_questions(struct queue_pass *p) KAR_NONNULL;
 
 /* --- write.c, write_order.c ------------------------------------------------------------------------- */
 

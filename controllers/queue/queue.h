@@ -21,8 +21,9 @@ enum queue_claim {
 	QUEUE_CLAIM_ALIVE,     /* an admission, or to keep it */
 	QUEUE_CLAIM_NONE,      /* nothing: it is being deleted, or its owner is, or is gone */
 	QUEUE_CLAIM_SUSPENDED, /* nothing, until its owner is resumed */
-	QUEUE_CLAIM_INVALID,   /* nothing, until its owner is corrected: none of its pods can exist */
-	QUEUE_CLAIM_FINISHED,  /* nothing: its work is over, and it is only counted */
+	QUEUE_CLAIM_ASKS, /* likewise, and to know when it would start; while it is observed, then it is SUSPENDED */
+	QUEUE_CLAIM_INVALID,  /* nothing, until its owner is corrected: none of its pods can exist */
+	QUEUE_CLAIM_FINISHED, /* nothing: its work is over, and it is only counted */
 };
 
 /* How the places that a pass finds for the pods of a group are recorded. Its runs are those of the input of the pass. */
@@ -88,6 +89,9 @@ struct queue_group {
 	const struct queue_late *late; /* NULL: its members are not let in one by one */
 	bool bounded; /* of others: the queue bounds how many of its members start (controllers/cluster/asked.h) */
 	const struct queue_reservation *reservation; /* NULL: it asks for none (controllers/queue/ledger.h) */
+	const struct kar_queue_group
+		*question; /* as the pass would see it if it were not suspended; NULL: it does not ask */
+	const struct kar_what_if *answer; /* by this pass, to that; NULL: none */
 	const struct kar_unit *unit; /* those with which it starts, in the pass; NULL: not asked for yet */
 };
 

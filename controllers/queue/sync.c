@@ -149,6 +149,7 @@ static void decide(struct queue_pass *p)
 		queue_come_again(p, p->result.again_at - p->now);
 	note_waits_for_room(p);
 	queue_want_verdicts(p);
+	queue_answer_questions(p);
 	if (shared->waits_for_room)
 		queue_come_again(p, FOREIGN_INTERVAL);
 	queue_compare_lines(p, &shared->lines);

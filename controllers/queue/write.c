@@ -136,10 +136,11 @@ bool queue_is_news(const struct queue_pass *p, const struct queue_group *qg,
 	bool admitted = queue_is_admitted(d);
 	struct kar_pg_placement repaired;
 
-	return !c || has_other_condition(p, qg) || queue_ends_waiting(qg, d) || queue_renews_plan(qg, d) ||
-		queue_repairs_plan(qg, d, p->now, p->arena, &repaired) || (admitted && !qg->admitted) ||
-		d->cause || d->hold_ends_for != KAR_QUEUE_NONE || queue_is_scaled(p, qg, d) ||
-		queue_lets_in(p, qg, d) || c->status != (admitted ? KAR_COND_TRUE : KAR_COND_FALSE) ||
+	return !c || qg->answer || has_other_condition(p, qg) || queue_ends_waiting(qg, d) ||
+		queue_renews_plan(qg, d) || queue_repairs_plan(qg, d, p->now, p->arena, &repaired) ||
+		(admitted && !qg->admitted) || d->cause || d->hold_ends_for != KAR_QUEUE_NONE ||
+		queue_is_scaled(p, qg, d) || queue_lets_in(p, qg, d) ||
+		c->status != (admitted ? KAR_COND_TRUE : KAR_COND_FALSE) ||
 		!(kar_streq(c->reason, kar_queue_reason_name(d->reason)) ||
 			both_wait_for_room(c->reason, d->reason)) ||
 		(admitted && !kar_podgroup_admitted_by(g, qg->queue)) || queue_decides_edit(p, qg, d);

@@ -134,6 +134,8 @@ void queuejob_begin(struct queuejob_reconcile *r, const struct queuejob_view *v,
 	r->gives_up = false;
 	count(r, f, NULL);
 	r->st = *seen;
+	if (!v->job->asks)
+		r->st.what_if = (struct kar_what_if){ 0 };
 	r->st.conditions = kar_conditions_copy(&seen->conditions, r->arena);
 	r->loss = (struct queuejob_loss){ .lost = f->pods.lost };
 	restore_wants(r);

@@ -178,10 +178,25 @@ static void enter_suspended(struct queuejob_reconcile *r)
 	queuejob_set_condition(r, KAR_QJ_SUSPENDED, true, kar_reason_Suspended, "%s", "");
 	queuejob_set_condition(r, KAR_QJ_ADMITTED, false, kar_reason_Suspended, "%s", "");
 	queuejob_set_condition(r, KAR_QJ_FORMED, false, kar_reason_Suspended, "%s", "");
-	if (r->f->recorded->phase == KAR_QJ_PHASE_SUSPENDED)
-		return; /* an edit of the status is no second suspension */
+	if (r->f->recorded->phase == KAR_QJ_PHASE_SUSPENDED || r->f->job->asks)
+		return; /* an edit of the status is no second suspension, and a question none at all */
 	kar_plan_event(r->p, false, kar_reason_Suspended, "Suspend", "stopped %s; %d succeeded before",
 		queuejob_count_pods(r, r->f->pods.running), (int)r->f->pods.done);
+}
+
+/* Nobody needs a job that only asks for longer than it takes to read the answer. */
+static const int64_t ASKS_SECONDS = 60;
+
+static void answer(struct queuejob_reconcile *r)
+{
+	const struct kar_podgroup *g = queuejob_own_group(r);
+
+	if (r->f->seen->incarnation)
+		return;
+	if (g)
+		r->st.what_if = kar_what_if_copy(&g->status.what_if, r->arena);
+	if (has_passed(r, r->f->job->creation, ASKS_SECONDS))
+		delete_job(r);
 }
 
 void queuejob_suspend(struct queuejob_reconcile *r)
@@ -193,7 +208,9 @@ void queuejob_suspend(struct queuejob_reconcile *r)
 	queuejob_report(r, kar_reason_Suspended, "suspended by spec.suspend; %d of %s had succeeded",
 		(int)r->f->pods.done, queuejob_count_pods(r, r->f->pods.total));
 	queuejob_stop_live(r);
-	if (r->f->seen->incarnation > 0 || r->f->v->group || r->f->v->sched) {
+	if (r->f->job->asks)
+		answer(r);
+	if (r->f->job->asks || r->f->seen->incarnation > 0 || r->f->v->group || r->f->v->sched) {
 		(void)queuejob_repair_children(r);
 		return;
 	}

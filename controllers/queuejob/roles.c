@@ -83,6 +83,7 @@ static void describe(const struct kar_object *o, struct kar_workload *out)
 		.ended = kar_queuejob_has_ended(st),
 		.rests = has_nothing_left(job),
 		.suspended = job->spec.suspend,
+		.asks = job->asks && !st->incarnation,
 		.unusable = kar_condition_is_true(&st->conditions, KAR_QJ_INVALID),
 		.begun = st->incarnation > 0,
 		.ran = st->incarnation > 0 && kar_streq(st->record.template_hash, job->spec_template_hash),

@@ -77,7 +77,7 @@ static void group_is_admitted_with_preconditions(void **state)
 		"patch podgroups/status ns/g (Admitted=True/Admitted position=0); "
 		"patch queues/status default (state=Open pending=0 inqueue=1 running=0 completed=0 unknown=0)");
 	check_nth_body(0,
-		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"12\"},\"status\":{\"desired\":6,\"desiredOf\":null,\"lastScaleTime\":null,\"scalingLimit\":null,\"scalingLimitMessage\":null,\"position\":0,\"admittedQueue\":\"default\",\"flavor\":null,\"admittedGeneration\":null,\"runSeconds\":null,\"waitingSince\":null,\"waitedSeconds\":null,\"estimatedStart\":null,\"evictions\":null,\"lastEviction\":null,\"placement\":null,\"backend\":null,\"conditions\":["
+		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"12\"},\"status\":{\"desired\":6,\"desiredOf\":null,\"lastScaleTime\":null,\"scalingLimit\":null,\"scalingLimitMessage\":null,\"position\":0,\"admittedQueue\":\"default\",\"flavor\":null,\"admittedGeneration\":null,\"runSeconds\":null,\"waitingSince\":null,\"waitedSeconds\":null,\"estimatedStart\":null,\"evictions\":null,\"lastEviction\":null,\"whatIf\":null,\"placement\":null,\"backend\":null,\"conditions\":["
 		"{\"type\":\"Scheduled\",\"status\":\"False\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T10:00:00Z\","
 		"\"reason\":\"NotEnoughMembers\",\"message\":\"m\"},"
 		"{\"type\":\"Admitted\",\"status\":\"True\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T13:46:27Z\","
@@ -95,7 +95,7 @@ static void first_status_of_a_group_is_pending(void **state)
 	sync_text(false);
 	check_nth_body(0,
 		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"12\"},\"status\":{\"phase\":\"Pending\",\"occupiedBy\":null,\"members\":0,"
-		"\"scheduled\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"scheduleStartTime\":null,\"desired\":null,\"desiredOf\":null,\"lastScaleTime\":null,\"scalingLimit\":null,\"scalingLimitMessage\":null,\"position\":0,\"admittedQueue\":\"default\",\"flavor\":null,\"admittedGeneration\":null,\"runSeconds\":null,\"waitingSince\":null,\"waitedSeconds\":null,\"estimatedStart\":null,\"evictions\":null,\"lastEviction\":null,\"record\":null,\"placement\":null,\"backend\":null,\"conditions\":["
+		"\"scheduled\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"scheduleStartTime\":null,\"desired\":null,\"desiredOf\":null,\"lastScaleTime\":null,\"scalingLimit\":null,\"scalingLimitMessage\":null,\"position\":0,\"admittedQueue\":\"default\",\"flavor\":null,\"admittedGeneration\":null,\"runSeconds\":null,\"waitingSince\":null,\"waitedSeconds\":null,\"estimatedStart\":null,\"evictions\":null,\"lastEviction\":null,\"whatIf\":null,\"record\":null,\"placement\":null,\"backend\":null,\"conditions\":["
 		"{\"type\":\"Admitted\",\"status\":\"True\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T13:46:27Z\","
 		"\"reason\":\"Admitted\",\"message\":\"admitted by queue default\"}]}}");
 }
@@ -335,7 +335,7 @@ static void group_that_nobody_places_waits_no_more(void **state)
 			"True", "Admitted", "admitted by queue default") BY("default"));
 	sync_text(true);
 	check_nth_body(0,
-		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"12\"},\"status\":{\"desired\":null,\"desiredOf\":null,\"lastScaleTime\":null,\"scalingLimit\":null,\"scalingLimitMessage\":null,\"position\":0,\"admittedQueue\":\"default\",\"flavor\":null,\"admittedGeneration\":null,\"runSeconds\":null,\"waitingSince\":null,\"waitedSeconds\":null,\"estimatedStart\":null,\"evictions\":null,\"lastEviction\":null,\"placement\":null,\"backend\":null,"
+		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"12\"},\"status\":{\"desired\":null,\"desiredOf\":null,\"lastScaleTime\":null,\"scalingLimit\":null,\"scalingLimitMessage\":null,\"position\":0,\"admittedQueue\":\"default\",\"flavor\":null,\"admittedGeneration\":null,\"runSeconds\":null,\"waitingSince\":null,\"waitedSeconds\":null,\"estimatedStart\":null,\"evictions\":null,\"lastEviction\":null,\"whatIf\":null,\"placement\":null,\"backend\":null,"
 		"\"conditions\":[{\"type\":\"Admitted\",\"status\":\"True\",\"observedGeneration\":1,"
 		"\"lastTransitionTime\":\"2026-11-21T10:00:00Z\",\"reason\":\"Admitted\",\"message\":\"admitted by queue default\"}]}}");
 }
@@ -351,7 +351,7 @@ static void group_that_moves_is_admitted_from_now_on(void **state)
 			BY("default"));
 	sync_text(true);
 	check_nth_body(0,
-		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"13\"},\"status\":{\"desired\":null,\"desiredOf\":null,\"lastScaleTime\":null,\"scalingLimit\":null,\"scalingLimitMessage\":null,\"position\":0,\"admittedQueue\":\"b\",\"flavor\":null,\"admittedGeneration\":null,\"runSeconds\":null,\"waitingSince\":null,\"waitedSeconds\":null,\"estimatedStart\":null,\"evictions\":null,\"lastEviction\":null,\"placement\":null,\"backend\":null,"
+		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"13\"},\"status\":{\"desired\":null,\"desiredOf\":null,\"lastScaleTime\":null,\"scalingLimit\":null,\"scalingLimitMessage\":null,\"position\":0,\"admittedQueue\":\"b\",\"flavor\":null,\"admittedGeneration\":null,\"runSeconds\":null,\"waitingSince\":null,\"waitedSeconds\":null,\"estimatedStart\":null,\"evictions\":null,\"lastEviction\":null,\"whatIf\":null,\"placement\":null,\"backend\":null,"
 		"\"conditions\":[{\"type\":\"Admitted\",\"status\":\"True\",\"observedGeneration\":1,"
 		"\"lastTransitionTime\":\"2026-11-21T13:46:27Z\",\"reason\":\"Admitted\",\"message\":\"admitted by queue b\"}]}}");
 }
@@ -367,7 +367,7 @@ static void empty_group_waits_anew(void **state)
 	check_nth_body(0,
 		"{\"metadata\":{\"uid\":\"uid-e\",\"resourceVersion\":\"12\"},\"status\":{\"phase\":\"Pending\",\"occupiedBy\":null,\"members\":0,"
 		"\"scheduled\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"scheduleStartTime\":null,\"desired\":null,\"desiredOf\":null,\"lastScaleTime\":null,\"scalingLimit\":null,\"scalingLimitMessage\":null,\"position\":1,\"admittedQueue\":null,\"flavor\":null,\"admittedGeneration\":null,\"runSeconds\":null,"
-		"\"waitingSince\":\"2026-11-21T13:46:27Z\",\"waitedSeconds\":null,\"estimatedStart\":null,\"evictions\":null,\"lastEviction\":null,\"record\":null,\"placement\":null,\"backend\":null,\"conditions\":["
+		"\"waitingSince\":\"2026-11-21T13:46:27Z\",\"waitedSeconds\":null,\"estimatedStart\":null,\"evictions\":null,\"lastEviction\":null,\"whatIf\":null,\"record\":null,\"placement\":null,\"backend\":null,\"conditions\":["
 		"{\"type\":\"Admitted\",\"status\":\"False\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T13:46:27Z\","
 		"\"reason\":\"MaxJobsReached\",\"message\":\"queue default has 1 of 1 jobs; 1st of 1 in queue default\"}]}}");
 }

@@ -29,6 +29,8 @@ static const char status[] =
 	"\"lastScaleTime\":\"2026-11-21T10:00:04Z\",\"lastRestart\":{\"time\":\"2026-11-21T10:00:05Z\",\"reason\":\"r\","
 	"\"message\":\"mm\",\"pod\":\"p\",\"node\":\"n\",\"exitCode\":12},\"after\":[{\"name\":\"pre\",\"phase\":\"Completed\"}],"
 	"\"evictions\":14,\"lastEviction\":{\"time\":\"2026-11-21T10:00:08Z\",\"reason\":\"Reclaim\",\"by\":\"x/y\",\"queue\":\"z\"},"
+	"\"whatIf\":{\"answer\":\"Waits\",\"time\":\"2026-11-21T10:00:09Z\",\"reason\":\"NoFit\",\"message\":\"wm\",\"position\":3,"
+	"\"evicts\":[{\"queue\":\"b\",\"pods\":4}],\"expected\":\"2026-11-21T10:00:10Z\",\"basis\":\"deadlines\"},"
 	"\"priority\":15,\"position\":13,"
 	"\"tasks\":[{\"name\":\"w\",\"replicas\":1,\"desired\":2,\"pending\":3,\"running\":4,\"succeeded\":5,\"failed\":6,"
 	"\"started\":true,\"succeededIndexes\":\"0-4\",\"failedIndexes\":\"7\",\"indexFailures\":\"8:1\",\"restartTime\":\"2026-11-21T10:00:07Z\"}],"
@@ -89,7 +91,7 @@ static void absent_status_members_are_written_as_null(void **state)
 		"\"desired\":0,\"pending\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"terminating\":null,\"minAvailable\":0,"
 		"\"incarnation\":0,\"restarts\":0,\"podFailures\":0,\"disruptions\":0,"
 		"\"startTime\":null,\"completionTime\":null,\"lastScaleTime\":null,"
-		"\"lastRestart\":null,\"after\":null,\"evictions\":null,\"lastEviction\":null,\"priority\":0,\"position\":null,\"tasks\":[],\"conditions\":[],"
+		"\"lastRestart\":null,\"after\":null,\"evictions\":null,\"lastEviction\":null,\"whatIf\":null,\"priority\":0,\"position\":null,\"tasks\":[],\"conditions\":[],"
 		"\"record\":{\"restartKind\":null,\"formation\":null,\"objection\":null,\"formedMinAvailable\":null,"
 		"\"backoffSteps\":null,\"lastFailureTime\":null,\"countedPods\":null,"
 		"\"templateHash\":null,\"podsResourceVersion\":null}}");
@@ -139,6 +141,9 @@ static void every_status_member_matters(void **state)
 		{ "00:07Z", "01:07Z", false },
 		{ "\"r\"", "\"s\"", false },
 		{ "\"mm\"", "\"m\"", false },
+		{ "Waits", "Never", false },
+		{ "\"pods\":4", "\"pods\":5", false },
+		{ "00:10Z", "01:10Z", false },
 		{ "\"p\"", "\"q\"", false },
 		{ "\"n\"", "\"o\"", false },
 		{ "exitCode\":12", "exitCode\":1", false },

@@ -1,6 +1,7 @@
 """The kubectl plug-in: what it shows of jobs and queues, and what it changes. kubectl finds it in the PATH, as users have it."""
 
 import fcntl
+import json
 import os
 import pathlib
 import pty
@@ -236,6 +237,37 @@ def story_plugin_watches_jobs(s):
         process.kill()
         process.wait()
     s.kubectl("delete", "queuejob", "old")
+
+
+def sized(replicas, cpu):
+    made = task("w", replicas)
+    made["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": cpu}}
+    return made
+
+
+def story_plugin_says_what_would_happen(s):
+    """what-if: a job that would start, one that waits with its position, one that never starts. Nothing of the questions is left, and no pod came of them."""
+    def ask(replicas, cpu):
+        path = s.cluster.dir / f"{s.namespace}.json"
+        path.write_text(json.dumps(queuejob("asked", sized(replicas, cpu), queue=s.namespace)))
+        return plugin(s, "what-if", "-f", str(path))
+
+    def expect_answer(pattern, said):
+        expect(re.match(pattern, said), f"{pattern} is said: {said}")
+    with queue(s, capability={"cpu": "4"}):
+        expect_answer(f"FitsNow: it would start at once in queue {s.namespace}\n$", ask(2, "1"))
+        expect_answer("Never: Infeasible: .*cpu: 5 requested.*capability 4", ask(5, "1"))
+        s.apply(queuejob("runs", sized(3, "1"), queue=s.namespace))
+        s.wait_phase("runs", "Running", running=3)
+        expect_answer(rf"Waits: QueueCapability: .*cpu: 2 requested, 1 of 4 free.*\n  position 1 in queue {s.namespace}", ask(1, "2"))
+        expect_equal([j["metadata"]["name"] for j in s.kubectl.list("queuejobs.kube-arbitrator.io")], ["runs"], "jobs")
+        expect_equal(len(s.kubectl.list("pods")), 3, "pods")
+        left = queuejob("left", sized(1, "1"), queue=s.namespace, suspend=True)
+        left["metadata"]["annotations"] = {KEY + "what-if": "true"}
+        s.apply(left)
+        wait_until(lambda: s.status("left").get("whatIf", {}).get("answer") == "FitsNow", "it is answered without the plug-in")
+        wait_until(lambda: not s.job("left"), "it is deleted a minute after its creation", seconds=90)
+        s.kubectl("delete", "queuejob", "runs", "--wait=true")
 
 
 def story_plugin_converts_objects_of_other_tools(s):
