@@ -228,6 +228,7 @@ class Cluster:
         self.reader = None
         self.kubectl = self.kubectl_for(None)
         self.foreign_crd = False  # the CRD of PodGroups is that of scheduler-plugins
+        self.beside = []  # the other clusters of the run: what is true of the whole run is in their audit logs, too
         self.excused = []  # (begin, end), as in the audit log, of times when the manager may be refused something
 
     @classmethod

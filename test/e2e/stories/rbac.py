@@ -10,9 +10,10 @@ BY_POLICY = "ValidatingAdmissionPolicy 'kar-controllers-"
 
 def expect_nothing_refused(s, user):
     """In the whole run, neither by RBAC nor by the policies of manifests/admission."""
-    refused = sorted({(verb, resource, sub) for moment, verb, resource, sub in s.cluster.audit.forbidden(user) if not s.cluster.excuses(moment)})
-    expect_equal(refused, [], "requests of the manager that RBAC refused")
-    expect_equal(s.cluster.audit.refused_by_policy(user=user, agent=USER_AGENT), [], "writes of the manager that manifests/admission refused")
+    for cluster in [s.cluster, *s.cluster.beside]:
+        refused = sorted({(verb, resource, sub) for moment, verb, resource, sub in cluster.audit.forbidden(user) if not cluster.excuses(moment)})
+        expect_equal(refused, [], "requests of the manager that RBAC refused")
+        expect_equal(cluster.audit.refused_by_policy(user=user, agent=USER_AGENT), [], "writes of the manager that manifests/admission refused")
 
 
 def story_rbac_as_shipped_is_enough(s):
@@ -52,7 +53,7 @@ def story_rbac_as_shipped_is_needed(s):
     rights = granted(s.cluster.kubectl.get("clusterrole", "kar-controllers"))
     expect(len(rights) > 20 and not any("*" in right for right in rights), f"rights, without wildcards: {sorted(rights)}")
     used = {}
-    for event in s.cluster.audit.events(user=SERVICE_ACCOUNT):
+    for event in [event for cluster in [s.cluster, *s.cluster.beside] for event in cluster.audit.events(user=SERVICE_ACCOUNT)]:
         if event["responseStatus"]["code"] == 403:
             continue
         about = event.get("objectRef", {})
