@@ -175,7 +175,7 @@ int qj_cmd_what_if(struct qj *q)
 	if (!name)
 		return qj_fail(q);
 	job.name = name;
-	status = report(q, &w, name, qj_watch(q, &job, q->o.timeout > 0 ? q->o.timeout : 30 * KAR_SECOND));
+	status = report(q, &w, name, qj_watch(q, &job, q->o.timeout >= 0 ? q->o.timeout : 30 * KAR_SECOND));
 	kar_delete_options(&options, NULL, 0, "Background", -1);
 	(void)qj_ask(q, kar_client_delete(&qj_jobs, q->ns, name, (struct kar_str){ options.p, options.n }));
 	return status; /* the manager deletes it after a minute anyway */

@@ -64,7 +64,7 @@ class Run:
             "record_is_complete": judge.record_is_complete(r, ledger.creates("soak")), "restarts_have_a_cause": judge.restarts_have_a_cause(self.wanted, r, self.hit),
             "only_the_holder_writes": judge.only_the_holder_writes(ledger), "followed_in_time": judge.followed_in_time(self.ends, ledger)[1],
             "nobody_ended_by_himself": judge.nobody_ended_by_himself(self.exits), "level": judge.level("one", self.memory, 1 << 16),
-            "constant": judge.constant("one", self.descriptors)}
+            "none_leaked": judge.none_leaked("one", self.descriptors)}
         return {name for name, wrong in found.items() if wrong}
 
 
@@ -103,7 +103,8 @@ ROWS = [  # (what is spoiled, how, who complains)
     ("memory that falls", lambda r: setattr(r, "memory", leak(-2048)), set()),
     ("a single step at the begin", lambda r: setattr(r, "memory", [(t, (20 << 20) + (t > 4) * 65536) for t in range(120)]), set()),
     ("too few samples", lambda r: setattr(r, "memory", leak(0)[:9]), {"level"}),
-    ("a descriptor that is not closed", lambda r: setattr(r, "descriptors", [(t, 12 + (t > 30)) for t in range(60)]), {"constant"}),
+    ("a connection that was idle is closed", lambda r: setattr(r, "descriptors", [(t, 13 - (t > 30)) for t in range(60)]), set()),
+    ("a descriptor that is not closed", lambda r: setattr(r, "descriptors", [(t, 12 + (t > 30)) for t in range(60)]), {"none_leaked"}),
 ]
 
 
