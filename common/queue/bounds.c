@@ -252,9 +252,9 @@ static struct limit find_limit(struct q_pass *p, struct limits *l, struct q_grou
 	if (q_waits_for_start(p, g))
 		return (struct limit){ KAR_QUEUE_LIMIT_QUOTA,
 			"jobs of the namespace that start go first for its quota" };
-	if (g->st.n_kept == g->desired && !g->in->resized && q_is_frozen(p, g))
+	if (g->st.n_kept == g->desired && !g->in->resized && q_pauses(p, g))
 		return (struct limit){ KAR_QUEUE_LIMIT_FREEZING,
-			Q_TEXT(p, "the freezing window ends at %s", q_text_time(p, q_frozen_until(p, g))) };
+			Q_TEXT(p, "the freezing window ends at %s", q_text_time(p, q_grows_at(p, g))) };
 	/* All that it may have comes at once, when there is room for that: one more pod may fit now (q_raise()). */
 	return (struct limit){ KAR_QUEUE_LIMIT_STOPPING,
 		is_kept_off(p, g) ? "a gang is about to start, and more pods might take its room" : NULL };

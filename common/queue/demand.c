@@ -253,6 +253,22 @@ bool q_is_frozen(const struct q_pass *p, const struct q_group *g)
 	return holds_until(p, q_frozen_until(p, g));
 }
 
+/*
+ * kube-scheduler binds extras, and does not know for whom the plan keeps room. One that took such room is stopped; without a pause the next
+ * one would take it at once.
+ */
+kar_time q_grows_at(const struct q_pass *p, const struct q_group *g)
+{
+	kar_time end = q_frozen_until(p, g);
+
+	return end && g->in->others_first ? q_max(end, g->in->last_scale + KAR_MINUTE) : end;
+}
+
+bool q_pauses(const struct q_pass *p, const struct q_group *g)
+{
+	return holds_until(p, q_grows_at(p, g));
+}
+
 bool q_is_protected(const struct q_pass *p, const struct q_group *g, kar_time runtime)
 {
 	kar_time since = g->in->formed_at ? g->in->formed_at : g->in->admitted_at;

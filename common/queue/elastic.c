@@ -48,7 +48,7 @@ bool q_may_grow(const struct q_pass *p, const struct q_group *g)
 
 	return runs && g->in->elastic && g->queue->in && !g->queue->n_children && g->st.n_kept >= g->min &&
 		g->st.n_kept < g->left && !g->full && !g->queue->closed && !q_waits_for_start(p, g) &&
-		(g->st.n_kept != g->desired || g->in->resized || !q_is_frozen(p, g));
+		(g->st.n_kept != g->desired || g->in->resized || !q_pauses(p, g));
 }
 
 /* --- order in a leaf -------------------------------------------------------------------------------- */

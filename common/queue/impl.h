@@ -71,6 +71,9 @@ void q_note_time(const struct q_pass *p, kar_time at) KAR_NONNULL; /* the pass i
 bool q_is_frozen(const struct q_pass *p, const struct q_group *g) KAR_NONNULL;
 /* When that ends, wall ms; 0: it was never scaled. */
 kar_time q_frozen_until(const struct q_pass *p, const struct q_group *g) KAR_NONNULL;
+/* When it may have more extras, wall ms, or 0. Is that still to come? */
+kar_time q_grows_at(const struct q_pass *p, const struct q_group *g) KAR_NONNULL;
+bool q_pauses(const struct q_pass *p, const struct q_group *g) KAR_NONNULL;
 /* It has not run for @runtime ms yet. */
 bool q_is_protected(const struct q_pass *p, const struct q_group *g, kar_time runtime) KAR_NONNULL;
 /* It waits in its line, for its minimum or for what its raised minimum lacks. */

@@ -265,6 +265,7 @@ struct kar_queue_group {
 	kar_time runs_for;         /* ms after which it ends once it has started; 0: not known */
 	kar_time started_at;       /* job status startTime */
 	enum kar_queue_phase phase;
+	bool others_first; /* the limit at .last_scale was that of others (or is time): who lost an extra to them pauses before the next */
 	bool resized; /* its owner has changed how many pods it wants since .desired was chosen: to grow by that is no scaling */
 
 	/* --- eviction */

@@ -348,6 +348,8 @@ static void observe_times(const struct queue_pass *p, const struct queue_group *
 		in->formed_at = scheduled >= in->admitted_at ? scheduled : 0;
 	}
 	in->last_scale = st->last_scale_time;
+	in->others_first = st->scaling_limit == KAR_PG_LIMIT_FAIR_SHARE ||
+		st->scaling_limit == KAR_PG_LIMIT_NO_FIT || st->scaling_limit == KAR_PG_LIMIT_FREEZING_WINDOW;
 	if (qg->workload)
 		observe_workload(qg->workload, st, in);
 	queue_observe_end(p, qg, in);

@@ -504,6 +504,8 @@ static inline bool world_group_word(struct world *w, struct kar_queue_group *g, 
 		g->created_bound = true;
 	else if (strcmp(word, "resized") == 0)
 		g->resized = true;
+	else if (strcmp(word, "others-first") == 0)
+		g->others_first = true;
 	else if (strcmp(word, "asks") == 0)
 		g->asks = true;
 	else if (strcmp(word, "yields") == 0)
