@@ -65,8 +65,6 @@ BUGS = [
         "	if (!err || is_moot(it->action, err)) {", "	if (!err || err->what == KAR_UNKNOWN || is_moot(it->action, err)) {"),
     Bug("status_in_every_round", "an unchanged status is written again and again", QJ + "decide.c",
         "	if (kar_queuejob_status_equal(r->f->recorded, &r->st) && !r->f->recorded->edited)\n		return;", "	if (kar_queuejob_status_equal(r->f->recorded, &r->st) && r->f->v->n_pods == 0)\n		return;"),
-    Bug("room_promised_twice", "who makes room for others forgets the pods without a node, which take it", "common/queue/nodes.c",
-        "	for (uint32_t i = 0; i < p->plan.n_stranded; i++) {", "	for (uint32_t i = 0; i < p->plan.n_stranded / 100; i++) {"),
     Bug("returning_replaced", "while a pod of the minimum stops, one of another task comes in its stead, for any node", QJ + "places.c",
         "		any = task->slots[k].state == PODSET_LOST && task->slots[k].pod->deletion;", "		any = task->slots[k].state == PODSET_LOST && !task->slots[k].pod->o.name;"),
     Bug("requeue_lost_after_failure", "a key whose write failed is not tried again", "controllers/runtime/manager.c",
@@ -345,7 +343,7 @@ FOUND_BY = {bug: f"{seed} --plan 15" for bug, seed in FOUND_IN_PLAN_15.items()} 
     bug: f"{seed} --plan 17" for bug, seed in {
         "weights_forgotten": 21, "window_forgotten": 32, "scale_time_not_written": 32, "extras_not_in_usage": 9,
     }.items()
-} | {"room_promised_twice": "271 --plan 15", "returning_replaced": "271331162737849 --plan 17", "requeue_lost_after_failure": "322 --plan 15"} | {
+} | {"returning_replaced": "271331162737849 --plan 17", "requeue_lost_after_failure": "322 --plan 15"} | {
     "late_members_not_bounded": "10 --plan 18", "late_members_let_in": "10 --plan 18", "raised_minimum_created": "58 --plan 18", "edit_not_awaited": "208 --plan 18",
     "needs_of_the_template": "59 --plan 18", "old_admission_believed": "910049 --plan 18", "domain_forgotten": "9033 --plan 19",
 }
