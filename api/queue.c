@@ -20,8 +20,14 @@ struct wire_flavor {
 	struct kar_array deserved, capability; /* struct kar_pair */
 };
 
+struct wire_per_namespace {
+	struct kar_array capability; /* struct kar_pair */
+	int32_t max_jobs;
+};
+
 struct wire_spec {
 	struct kar_queue_spec s;
+	struct wire_per_namespace per_namespace;
 	const char *provisioning;
 	struct kar_array deserved, guarantee, capability; /* struct kar_pair */
 	struct kar_selector namespaces;
@@ -44,6 +50,13 @@ static const struct kar_field flavor_fields[] = {
 };
 static const struct kar_desc flavor_desc = KAR_DESC("QueueFlavor", struct wire_flavor, flavor_fields);
 
+static const struct kar_field per_namespace_fields[] = {
+	KAR_FIELD(struct wire_per_namespace, capability, "capability", KAR_F_MAP),
+	KAR_FIELD(struct wire_per_namespace, max_jobs, "maxJobs", KAR_F_INT32),
+};
+static const struct kar_desc per_namespace_desc =
+	KAR_DESC("QueuePerNamespace", struct wire_per_namespace, per_namespace_fields);
+
 static const struct kar_field spec_fields[] = {
 	KAR_FIELD(struct wire_spec, s.parent, "parent", KAR_F_STRING),
 	KAR_FIELD(struct wire_spec, s.weight, "weight", KAR_F_INT32),
@@ -53,6 +66,7 @@ static const struct kar_field spec_fields[] = {
 	KAR_FIELD_SUB(struct wire_spec, flavors, "flavors", KAR_F_ARRAY, &flavor_desc),
 	KAR_FIELD(struct wire_spec, flavor_policy, "flavorPolicy", KAR_F_STRING),
 	KAR_FIELD_OPT(struct wire_spec, s.max_jobs, s.has_max_jobs, "maxJobs", KAR_F_INT32),
+	KAR_FIELD_SUB(struct wire_spec, per_namespace, "perNamespace", KAR_F_OBJECT, &per_namespace_desc),
 	KAR_FIELD_OPT(struct wire_spec, s.max_priority, s.has_max_priority, "maxPriority", KAR_F_INT32),
 	KAR_FIELD(struct wire_spec, s.max_run_seconds, "maxRunSeconds", KAR_F_INT32),
 	KAR_FIELD(struct wire_spec, s.default_run_seconds, "defaultRunSeconds", KAR_F_INT32),
@@ -192,6 +206,8 @@ static struct kar_queue_spec keep_spec(const struct wire_spec *w, struct kar_are
 	spec.deserved = keep_amounts(&w->deserved, false, mem);
 	spec.guarantee = keep_amounts(&w->guarantee, false, mem);
 	spec.capability = keep_amounts(&w->capability, true, mem);
+	spec.per_namespace = keep_amounts(&w->per_namespace.capability, true, mem);
+	spec.per_namespace_jobs = w->per_namespace.max_jobs > 0 ? w->per_namespace.max_jobs : 0;
 	if (w->flavors.n)
 		keep_flavors(&w->flavors, &spec, mem);
 	spec.flavors_in_order = kar_streq(w->flavor_policy, "InOrder");

@@ -44,6 +44,8 @@ struct kar_queue_spec {
 	bool drain;           /* if it is closed, what runs is evicted */
 	int32_t max_jobs;
 	bool has_max_jobs;
+	struct kar_queue_amounts per_namespace; /* perNamespace.capability */
+	int32_t per_namespace_jobs;             /* perNamespace.maxJobs; 0: any number */
 	int32_t max_priority; /* a group that asks for more counts as this; only with .has_max_priority */
 	bool has_max_priority;
 	int32_t max_run_seconds;        /* a group that may run for longer is not admitted; 0: no limit */

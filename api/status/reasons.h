@@ -88,6 +88,9 @@ enum {
 	X(MaxJobsReached, \
 		KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_ON_PODGROUP | KAR_WAIT_IS_TOLD, \
 		"The queue, or a queue above it, has as many jobs as its maxJobs allows.") \
+	X(NamespaceLimit, \
+		KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_ON_PODGROUP | KAR_WAIT_IS_TOLD, \
+		"The jobs of the namespace have as much in the queue, or in a queue above it, as its spec.perNamespace allows each namespace, or another job of the namespace goes first for that; the message says which, and how much is short.") \
 	X(QueueCapability, \
 		KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_ON_PODGROUP | KAR_WAIT_IS_TOLD, \
 		"The queue, or a queue above it, has as much of a resource as its capability allows, or, for a job that could not be evicted again, as it is entitled to; the message says which, and how much is short.") \

@@ -86,8 +86,8 @@ bool q_is_above_capability(const struct q_pass *p, const struct q_group *g)
 	return lack_of_capability(p, g).queue != NULL;
 }
 
-/* Each row of a quota that is too small, so that one correction is enough. */
-static struct q_why why_never_by_quota(const struct q_pass *p, const struct q_group *g)
+/* Each row of a quota, or of a limit for the namespace, that is too small, so that one correction is enough. */
+static struct q_why why_never_by_rows(const struct q_pass *p, const struct q_group *g, bool of_queue)
 {
 	const struct q_kind *k = g->kind;
 	const char *text = NULL;
@@ -95,14 +95,19 @@ static struct q_why why_never_by_quota(const struct q_pass *p, const struct q_gr
 	for (uint32_t i = 0; i < k->n_rows; i++) {
 		const struct kar_queue_quota_row *row = &p->in->snapshot->rows[k->rows[i]];
 
-		if (k->row_minimum[i] <= row->hard)
+		if (k->row_minimum[i] <= row->hard || row->of_queue != of_queue)
 			continue;
-		text = Q_TEXT(p, "%s%s%s, quota %s allows %s", text ? text : "", text ? "; " : "",
+		text = Q_TEXT(p, "%s%s%s, %s %s allows %s%s%s%s", text ? text : "", text ? "; " : "",
 			kar_queue_short_text(p->arena, row->resource, k->row_minimum[i], row->hard,
 				row->hard),
-			row->quota, q_text_amount(p, row->resource, row->hard, false));
+			of_queue ? "queue" : "quota", row->quota, of_queue ? "namespace " : "",
+			of_queue ? row->ns : "", of_queue ? " " : "",
+			q_text_amount(p, row->resource, row->hard, false));
 	}
-	return (struct q_why){ text ? KAR_QR_QUOTA_INFEASIBLE : KAR_QR_ADMITTED, text };
+	return (struct q_why){ !text ? KAR_QR_ADMITTED
+			: of_queue   ? KAR_QR_INFEASIBLE
+				     : KAR_QR_QUOTA_INFEASIBLE,
+		text };
 }
 
 static int64_t guaranteed_to_others(const struct q_queue *leaf, uint32_t r)
@@ -148,7 +153,9 @@ struct q_why q_why_infeasible(struct q_pass *p, struct q_group *g)
 	struct q_why w = why_never(p, g);
 
 	if (!w.text)
-		w = why_never_by_quota(p, g);
+		w = why_never_by_rows(p, g, true);
+	if (!w.text)
+		w = why_never_by_rows(p, g, false);
 	if (!w.text)
 		w = why_never_for_guarantees(p, &ask);
 	return w.text ? w : q_why_no_room(p, &ask);

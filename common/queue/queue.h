@@ -68,6 +68,7 @@ enum kar_queue_reason {
 	KAR_QR_GANG_GROUP, /* another group of its unit cannot start, see .partner */
 	KAR_QR_BEHIND_HEAD,
 	KAR_QR_QUOTA_EXCEEDED,
+	KAR_QR_NAMESPACE_LIMIT,
 	KAR_QR_MAX_JOBS,
 	KAR_QR_QUEUE_CAPABILITY,
 	KAR_QR_HEAD_RESERVED,
@@ -304,9 +305,13 @@ struct kar_queue_group {
 	uint32_t n_unit;
 };
 
-/* One resource of one ResourceQuota; its room is limit - foreign - what groups of the snapshot are charged with. */
+/*
+ * One resource of one ResourceQuota, or of what a queue allows a namespace; its room is limit - foreign - what groups of the snapshot are
+ * charged with.
+ */
 struct kar_queue_quota_row {
 	const char *ns, *quota, *resource;
+	bool of_queue; /* .quota is the name of the queue whose limit for .ns it is; else that of a ResourceQuota */
 	int64_t limit;   /* min(spec.hard, status.hard) */
 	int64_t hard;    /* spec.hard, for feasibility */
 	int64_t foreign; /* F of section 7 */

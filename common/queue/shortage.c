@@ -136,6 +136,13 @@ static struct q_why why_quota(const struct q_pass *p, const struct q_ask *ask)
 	}
 	if (!worst.row)
 		return (struct q_why){ 0 };
+	if (worst.row->of_queue)
+		return (struct q_why){ KAR_QR_NAMESPACE_LIMIT,
+			Q_TEXT(p, "%s, queue %s allows namespace %s %s, used %s", q_short_of(p, &worst),
+				worst.row->quota, worst.row->ns,
+				q_text_amount(p, worst.resource, worst.limit, false),
+				q_text_amount(p, worst.resource, q_max(0, q_sub(worst.limit, worst.free)),
+					true)) };
 	return (struct q_why){ KAR_QR_QUOTA_EXCEEDED,
 		Q_TEXT(p, "%s, quota %s has %s, used %s", q_short_of(p, &worst), worst.row->quota,
 			q_text_amount(p, worst.resource, worst.limit, false),
@@ -151,13 +158,14 @@ struct q_why q_why_closed(const struct q_pass *p, const struct q_ask *ask)
 			return (struct q_why){ 0 };
 	}
 	for (uint32_t i = 0; i < k->n_rows; i++) {
+		const struct kar_queue_quota_row *row = &p->in->snapshot->rows[k->rows[i]];
 		const struct q_group *closer = ask->rows[i] > 0 ? q_row_closer(p, k->rows[i]) : NULL;
 
 		if (closer && closer != ask->group && q_compare_line(&closer, &ask->group) < 0)
-			return (struct q_why){ KAR_QR_QUOTA_EXCEEDED,
-				Q_TEXT(p, "%s/%s goes first for %s of quota %s", closer->in->ns,
-					closer->in->name, p->in->snapshot->rows[k->rows[i]].resource,
-					p->in->snapshot->rows[k->rows[i]].quota) };
+			return (struct q_why){ row->of_queue ? KAR_QR_NAMESPACE_LIMIT : KAR_QR_QUOTA_EXCEEDED,
+				Q_TEXT(p, "%s/%s goes first for %s of %s %s", closer->in->ns,
+					closer->in->name, row->resource,
+					row->of_queue ? "its namespace in queue" : "quota", row->quota) };
 	}
 	return (struct q_why){ 0 };
 }

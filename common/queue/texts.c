@@ -42,6 +42,7 @@ const char *kar_queue_reason_name(enum kar_queue_reason r)
 		[KAR_QR_GANG_GROUP] = "WaitingForGangGroup",
 		[KAR_QR_BEHIND_HEAD] = "BehindHead",
 		[KAR_QR_QUOTA_EXCEEDED] = "QuotaExceeded",
+		[KAR_QR_NAMESPACE_LIMIT] = "NamespaceLimit",
 		[KAR_QR_MAX_JOBS] = "MaxJobsReached",
 		[KAR_QR_QUEUE_CAPABILITY] = "QueueCapability",
 		[KAR_QR_HEAD_RESERVED] = "HeadReserved",

@@ -577,6 +577,7 @@ void queue_observe(struct queue_pass *p)
 	}
 	assert(p->snapshot.n_queues == p->n_queues);
 	queue_quota_end(p->quota, &p->snapshot, p->shared ? p->shared->said : NULL, p->mono, &p->retry_in);
+	queue_observe_namespaces(p);
 	queue_observe_preemptible(p);
 	queue_observe_budgets(p);
 	queue_finish_queues(p);

@@ -124,6 +124,11 @@ void queue_observe(struct queue_pass *p) KAR_NONNULL;
 /* The group of number @i of the pass, or KAR_QUEUE_NONE. */
 uint32_t queue_number_of(const struct queue_pass *p, const struct kar_podgroup *g) KAR_NONNULL;
 
+/* --- namespaces.c ------------------------------------------------------------------------------------ */
+
+/* Adds what queues allow each namespace, when all groups and the rows of ResourceQuotas are complete. */
+void queue_observe_namespaces(struct queue_pass *p) KAR_NONNULL;
+
 /* --- flavors.c --------------------------------------------------------------------------------------- */
 
 /* Fills in what queues name of flavors; what is used of them, once nobody changes the nodes any more; and the number of a flavor, 0: none. */

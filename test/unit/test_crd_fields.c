@@ -42,6 +42,8 @@ static const struct {
 	{ "flavors.spec.tolerations[].value", "api/core/flavor.c", "one.value ? one.value" },
 	{ "flavors.spec.tolerations[].effect", "api/core/flavor.c", "effect_of(one.effect)" },
 	{ "queues.spec.maxJobs", "controllers/queue/tree.c", "s->max_jobs : 0" },
+	{ "queues.spec.perNamespace.capability", "controllers/queue/namespaces.c", "per_namespace.items" },
+	{ "queues.spec.perNamespace.maxJobs", "controllers/queue/namespaces.c", "s->per_namespace_jobs" },
 	{ "queues.spec.maxRunSeconds", "controllers/cluster/asked.c", "out.most = s->max_run_seconds" },
 	{ "queues.spec.defaultRunSeconds", "controllers/cluster/asked.c",
 		"out.by_default = s->default_run_seconds" },

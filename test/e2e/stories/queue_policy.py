@@ -121,6 +121,35 @@ def story_queue_limits_for_how_long_jobs_run(s):
         expect_equal(s.status("long")["phase"], "Running", "phase of the job that was admitted before")
 
 
+def story_queue_limits_what_each_namespace_has(s):
+    """Of a queue that allows each namespace two cpu a second job waits, says for what, and starts when the limit is raised; one of another namespace starts at once."""
+    def job(name, cpu):
+        one = task("worker", 1)
+        one["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": str(cpu)}}
+        return queuejob(name, one, queue=shared)
+
+    with queue(s, perNamespace={"capability": {"cpu": 2}, "maxJobs": 2}) as shared:
+        s.apply(job("first", 1.5))
+        s.wait_phase("first", "Running", 60, running=1)
+        s.apply(job("second", 1))
+        text = f"insufficient cpu: 1 requested, 0.5 of 2 free (0.5 short), queue {shared} allows namespace {s.namespace} 2, used 1.5"
+        status = s.wait_phase("second", "Pending", reason="NamespaceLimit", position=1)
+        expect(status["message"].startswith(text), status["message"])
+        other = f"{s.namespace}-b"
+        s.cluster.kubectl("create", "namespace", other)
+        try:
+            theirs = s.cluster.kubectl_for(other)
+            theirs.apply(job("theirs", 1))
+            wait_until(lambda: theirs.get("qj", "theirs").get("status", {}).get("phase") == "Running", "a job of another namespace runs", 60)
+        finally:
+            s.cluster.kubectl("delete", "namespace", other, "--wait=false")
+        patch(s, QUEUES, shared, {"spec": {"perNamespace": {"capability": {"cpu": 3}}}})
+        s.wait_phase("second", "Running", 60, running=1)
+        s.apply(job("third", 0.1))
+        status = s.wait_phase("third", "Pending", reason="NamespaceLimit", position=1)
+        expect(status["message"].startswith(f"insufficient jobs: 1 requested, 0 of 2 free (1 short), queue {shared} allows namespace {s.namespace} 2"), status["message"])
+
+
 def story_full_queue_says_so(s):
     """A job behind a full queue is told how many jobs it has, also if their pods do not start. One that fits no node takes no place."""
     nowhere, missing = task("worker", 1), task("worker", 1)
