@@ -64,8 +64,14 @@ static unsigned channel(double hue, double light, int offset)
 
 void sim_colour(size_t job, char out[SIM_COLOUR_LEN])
 {
+	sim_colour_shade(job, 0, out);
+}
+
+void sim_colour_shade(size_t job, int lighter, char out[SIM_COLOUR_LEN])
+{
 	double hue = (double)(FIRST_HUE + (job + 1) * NEXT_HUE % HUES) / 30, light = job % 2 ? 0.46 : 0.56;
 
+	light += (1 - light) * lighter / 1000;
 	if (job == SIZE_MAX)
 		snprintf(out, SIM_COLOUR_LEN, "#9aa0a6");
 	else

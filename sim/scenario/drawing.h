@@ -15,6 +15,9 @@ void sim_draw_text(struct kar_buf *out, const char *s) KAR_NONNULL;
 /* Neighbours get different colours, and none those of trouble. SIZE_MAX: of nobody. */
 void sim_colour(size_t job, char out[SIM_COLOUR_LEN]) KAR_NONNULL;
 
+/* The same colour, lighter by so many thousandths of what it lacks of white. */
+void sim_colour_shade(size_t job, int lighter, char out[SIM_COLOUR_LEN]) KAR_NONNULL;
+
 struct sim_area {
 	double left, width; /* px */
 	int bottom, height; /* px; .height is 1 */

@@ -250,7 +250,9 @@ static void key(const struct chart *c)
 	x = key_text(c, key_box(c, x, "url(#c)", ""), "Node cordoned");
 	key_box(c, x, GROUND, border);
 	x = key_text(c, key_box(c, x, "url(#d)", ""), "Node not ready");
-	key_text(c, key_box(c, x, GROUND, FAILED_STROKE), "Pod failed");
+	x = key_text(c, key_box(c, x, GROUND, FAILED_STROKE), "Pod failed");
+	if (c->r->rack_label)
+		key_text(c, x, "ranks: dark to light");
 }
 
 /* Stripes. */

@@ -72,7 +72,38 @@ struct placed {
 struct lane {
 	struct placed *items; /* those that have not ended at the time looked at */
 	size_t n;
+	int *ranks; /* the highest of each job; NULL: there are no racks, so that ranks are of no interest */
 };
+
+/* The number that its name ends with. */
+static int rank_of(const struct sim_pod_record *pod)
+{
+	const char *dash = strrchr(pod->name, '-');
+
+	return dash ? atoi(dash + 1) : 0;
+}
+
+static int *find_ranks(const struct sim_record *r)
+{
+	int *ranks = r->rack_label ? kar_xcalloc(r->n_jobs + 1, sizeof(*ranks)) : NULL;
+
+	for (size_t i = 0; i < r->n_pods && ranks; i++) {
+		const struct sim_pod_record *p = &r->pods[i];
+
+		if (p->job != SIZE_MAX && rank_of(p) > ranks[p->job])
+			ranks[p->job] = rank_of(p);
+	}
+	return ranks;
+}
+
+/* With racks the first rank of a gang is dark, and the last one light. */
+static void pod_colour(const struct lane *l, const struct sim_pod_record *pod, char out[SIM_COLOUR_LEN])
+{
+	enum { LIGHTEST = 650 };
+	int most = l->ranks && pod->job != SIZE_MAX ? l->ranks[pod->job] : 0;
+
+	sim_colour_shade(pod->job, most ? rank_of(pod) * LIGHTEST / most : 0, out);
+}
 
 static void drop_ended(struct lane *l, kar_time t)
 {
@@ -110,7 +141,7 @@ static int place(const struct lane *l, int height)
 	return best < SHARE ? best : 0;
 }
 
-static void draw_pod(const struct chart *c, const struct placed *p, int top)
+static void draw_pod(const struct chart *c, const struct lane *lane, const struct placed *p, int top)
 {
 	enum { ROOM = NODE_ROW - 8 };
 	double x = sim_chart_x(c, p->pod->bound), width = sim_chart_x(c, p->pod->ended) - x;
@@ -118,7 +149,7 @@ static void draw_pod(const struct chart *c, const struct placed *p, int top)
 	char fill[SIM_COLOUR_LEN], from[32], took[32];
 	kar_time end = p->pod->ended < c->r->end ? p->pod->ended : c->r->end;
 
-	sim_colour(p->pod->job, fill);
+	pod_colour(lane, p->pod, fill);
 	kar_buf_printf(c->out,
 		"<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\" %s><title>", x,
 		top + ROOM - (double)p->y * ROOM / SHARE - height, width > 0.5 ? width : 0.5, height, fill,
@@ -173,9 +204,46 @@ static void node_row(const struct chart *c, size_t i, int top, struct lane *lane
 		height = height < LEAST ? LEAST : height > SHARE ? SHARE : height;
 		drop_ended(lane, pod->bound);
 		lane->items[lane->n] = (struct placed){ pod, place(lane, height), height };
-		draw_pod(c, &lane->items[lane->n++], top);
+		draw_pod(c, lane, &lane->items[lane->n], top);
+		lane->n++;
 	}
 	draw_down(c, n, top);
+}
+
+static const char *rack_of(const struct chart *c, size_t node)
+{
+	return c->r->rack_label ? sim_get_text(c->r->nodes[node].labels, c->r->rack_label) : NULL;
+}
+
+/* A stripe beside the nodes of each rack, from @first to the one before @end, and its name behind them. */
+static void rack_band(const struct chart *c, size_t first, size_t end, int top, bool odd)
+{
+	const char *name = rack_of(c, first);
+	int y = top + (int)first * NODE_ROW;
+
+	if (!name)
+		return;
+	kar_buf_printf(c->out, "<rect x=\"%d\" y=\"%d\" width=\"4\" height=\"%d\" fill=\"%s\"><title>",
+		c->left - 6, y - 2, (int)(end - first) * NODE_ROW - 4, odd ? "#9aa4ae" : INK);
+	sim_draw_text(c->out, name);
+	kar_buf_printf(c->out, "</title></rect><text x=\"%d\" y=\"%d\" fill=\"" FAINT "\">",
+		c->left + PLOT + 6, y + NODE_ROW / 2 - 4);
+	sim_draw_text(c->out, name);
+	kar_buf_puts(c->out, "</text>\n");
+}
+
+static void rack_bands(const struct chart *c, int top)
+{
+	size_t first = 0;
+	bool odd = false;
+
+	for (size_t i = 1; i <= c->r->n_nodes && c->r->rack_label; i++) {
+		if (i < c->r->n_nodes && kar_streq(rack_of(c, i), rack_of(c, first)))
+			continue;
+		rack_band(c, first, i, top, odd);
+		odd = !odd;
+		first = i;
+	}
 }
 
 static int nodes_top(const struct chart *c, int top)
@@ -190,11 +258,14 @@ int sim_chart_lanes_end(const struct chart *c, int top)
 
 void sim_chart_lanes(const struct chart *c, int top)
 {
-	struct lane lane = { .items = kar_xcalloc(c->r->n_pods + 1, sizeof(struct placed)) };
+	struct lane lane = { .items = kar_xcalloc(c->r->n_pods + 1, sizeof(struct placed)),
+		.ranks = find_ranks(c->r) };
 
 	for (size_t i = 0; i < n_bands(c); i++)
 		queue_band(c, i, top + (int)i * NODE_ROW);
 	for (size_t i = 0; i < c->r->n_nodes; i++)
 		node_row(c, i, nodes_top(c, top) + (int)i * NODE_ROW, &lane);
+	rack_bands(c, nodes_top(c, top));
 	free(lane.items);
+	free(lane.ranks);
 }

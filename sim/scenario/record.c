@@ -377,11 +377,28 @@ static void on_node(struct sim_record *r, const struct sim_change *c)
 		sim_unref(n->allocatable);
 		n->allocatable = sim_ref(allocatable);
 	}
+	if (c->new && !sim_equal(sim_get(c->new, "metadata", "labels"), n->labels)) {
+		sim_unref(n->labels);
+		n->labels = sim_ref(sim_get(c->new, "metadata", "labels"));
+	}
 	if (was && down && kar_streq(n->down[n->n_down - 1].phase, down))
 		return;
 	end_stretch(r, n->down, n->n_down);
 	if (down)
 		begin_stretch(r, &n->down, &n->n_down, down, "");
+}
+
+/* What is wider than a node, and next to it, is called a rack here. */
+static void on_topology(struct sim_record *r, const struct sim_value *topology)
+{
+	const struct sim_value *levels = sim_get(topology, "spec", "levels");
+
+	for (size_t i = 0; i < sim_count(levels); i++) {
+		const char *label = sim_get_text(sim_item(levels, i), "nodeLabel");
+
+		if (label && !kar_streq(label, "kubernetes.io/hostname"))
+			r->rack_label = keep(r, label);
+	}
 }
 
 /* ---- recording ---- */
@@ -398,6 +415,9 @@ static void on_change(void *arg, const struct sim_change *c)
 		on_job(r, c);
 	else if (kar_streq(c->resource, "podgroups") && c->new)
 		on_group(r, c);
+	else if (kar_streq(c->resource, "topologies") && kar_streq(c->group, KAR_GROUP) && c->new &&
+		!r->rack_label)
+		on_topology(r, c->new);
 }
 
 void sim_record_request(struct sim_record *r, const struct sim_request *rq)
@@ -441,8 +461,10 @@ void sim_record_release(struct sim_record *r)
 {
 	for (size_t i = 0; i < r->n_pods; i++)
 		sim_unref(r->pods[i].requests);
-	for (size_t i = 0; i < r->n_nodes; i++)
+	for (size_t i = 0; i < r->n_nodes; i++) {
 		sim_unref(r->nodes[i].allocatable);
+		sim_unref(r->nodes[i].labels);
+	}
 	sim_lookup_release(&r->job_keys);
 	sim_lookup_release(&r->pod_uids);
 	sim_lookup_release(&r->node_names);

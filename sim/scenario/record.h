@@ -46,6 +46,7 @@ struct sim_node_record {
 	const char *name;
 	kar_time added, removed;
 	struct sim_value *allocatable; /* owned */
+	struct sim_value *labels;      /* owned; NULL: it has none */
 	struct sim_stretch *down;      /* not Ready or cordoned: phase says which */
 	size_t n_down;
 	size_t *pods; /* indices of all that were ever bound to it, in order of binding */
@@ -68,6 +69,8 @@ struct sim_record {
 	struct sim_node_record *nodes;
 	struct sim_write_record *writes; /* in order of the first of each */
 	size_t n_jobs, n_pods, n_nodes, n_writes;
+	const char *
+		rack_label; /* of the narrowest level of a Topology that is wider than a node; NULL: there is none */
 	size_t n_ended;                                   /* jobs that ended or were deleted */
 	struct sim_lookup job_keys, pod_uids, node_names; /* the newest of each */
 };
