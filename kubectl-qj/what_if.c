@@ -8,6 +8,7 @@
 
 #include "api/names.h"
 #include "common/base/str.h"
+#include "common/base/text.h"
 
 /* --- the question ----------------------------------------------------------------------------------- */
 
@@ -38,17 +39,32 @@ static struct qj_doc *read_job(struct qj *q)
 	return d;
 }
 
+/* The annotation, beside those that it has: admission may look at them. */
+static void put_annotation(struct qj_doc *d, struct kar_arena *a)
+{
+	struct qj_doc *notes = qj_doc_get(d, "metadata.annotations"), *m;
+
+	if (!notes || notes->kind != QJ_DOC_MAP)
+		notes = qj_doc_put(a, d, "metadata.annotations", qj_doc_new(a, QJ_DOC_MAP, NULL));
+	for (m = notes->first; m && !kar_streq(m->key, KAR_ANNOTATION_WHAT_IF);)
+		m = m->next;
+	if (!m)
+		m = qj_doc_append(a, notes, qj_doc_new(a, QJ_DOC_TEXT, NULL));
+	m->key = KAR_ANNOTATION_WHAT_IF;
+	m->text = "true";
+	m->kind = QJ_DOC_TEXT;
+}
+
 /* The same job under a name of its own, suspended. */
 static const char *question(struct qj *q, struct qj_doc *d)
 {
 	struct kar_arena *a = &q->arena;
 	const char *name = name_of(d);
-	struct qj_doc *notes = qj_doc_put(a, d, "metadata.annotations", qj_doc_new(a, QJ_DOC_MAP, NULL));
 	char *text = NULL;
 	size_t n = 0;
 	FILE *out;
 
-	qj_doc_append(a, notes, qj_doc_new(a, QJ_DOC_TEXT, "true"))->key = KAR_ANNOTATION_WHAT_IF;
+	put_annotation(d, a);
 	qj_doc_put(a, d, "metadata.generateName",
 		qj_doc_new(a, QJ_DOC_TEXT, kar_arena_printf(a, "%.20s-what-if-", name ? name : "job")));
 	qj_doc_put(a, d, "metadata.name", qj_doc_new(a, QJ_DOC_NULL, "null"));
@@ -87,6 +103,7 @@ static const char *create(struct qj *q, const char *json)
 struct asking {
 	struct qj *q;
 	bool answered, gone;
+	char why[512]; /* what keeps the manager from answering: the job is invalid, or a PriorityClass is missing; "": nothing is known */
 };
 
 static void print_evictions(struct qj *q, const struct kar_array *list)
@@ -124,6 +141,9 @@ static int look(void *arg, const void *object)
 	struct asking *w = arg;
 
 	w->gone = !j;
+	if (j && kar_has_text(j->status.reason) && !kar_streq(j->status.reason, "Suspended"))
+		kar_text_printf(w->why, sizeof(w->why), "%s: %s", j->status.reason,
+			j->status.message ? j->status.message : "");
 	if (!j || !kar_has_text(j->status.what_if.answer))
 		return !j;
 	w->answered = true;
@@ -136,6 +156,10 @@ static int fail(const struct asking *w, enum qj_streamed end)
 {
 	if (end == QJ_BROKEN)
 		return qj_fail(w->q);
+	if (!w->gone && w->why[0]) {
+		fprintf(stderr, "error: it cannot be answered: %s\n", w->why);
+		return 1;
+	}
 	fprintf(stderr,
 		w->gone ? "error: the question has been deleted before it was answered\n"
 			: "error: nobody has answered: does a manager of this version run? \"kubectl get deployments -A -l "

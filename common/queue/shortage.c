@@ -314,9 +314,9 @@ static const char *what_is_short(struct q_pass *p, const struct q_ask *ask, cons
 }
 
 /* What its user can do: say when it ends. */
-static const char *who_may_use_it(const struct q_pass *p, const struct q_queue *pool)
+static const char *who_may_use_it(const struct q_pass *p, const struct q_ask *ask, const struct q_queue *pool)
 {
-	return pool->in || p->plan.shadow <= p->in->now
+	return pool->in || ask->extra || p->plan.shadow <= p->in->now
 		? ""
 		: Q_TEXT(p, "; jobs that end by %s may use it", q_text_time(p, p->plan.shadow));
 }
@@ -334,7 +334,7 @@ static struct q_why why_reserved(struct q_pass *p, const struct q_ask *ask)
 			Q_TEXT(p, "%s held for %s/%s, which waits since %s%s",
 				short_beside_head(p, ask, pool), head->in->ns, head->in->name,
 				q_text_time(p, p->in->now - head->wait * KAR_SECOND),
-				who_may_use_it(p, pool)) };
+				who_may_use_it(p, ask, pool)) };
 	without.no_lock = true;
 	if (!p->in->has_guarantees || !q_would_fit(p, &without))
 		return (struct q_why){ 0 };

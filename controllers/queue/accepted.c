@@ -258,9 +258,10 @@ bool queue_question_is_checked(struct queue_pass *p, const struct queue_group *q
 		return true;
 	if (qg->question->guesses)
 		want_needs(p, qg);
-	else if (qg->question->unchecked)
-		want_verdicts(p, qg);
-	return !qg->question->guesses && !qg->question->unchecked;
+	else if (qg->question->unchecked || qg->question->asks)
+		want_verdicts(p,
+			qg); /* with a verdict that is old nobody would go for it: the answer would say so for ever */
+	return !qg->question->guesses && !qg->question->unchecked && !qg->question->asks;
 }
 
 kar_time queue_awaits_verdict(const struct queue_pass *p, uint32_t i)

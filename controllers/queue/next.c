@@ -435,8 +435,10 @@ struct kar_podgroup_status queue_next_status(struct queue_pass *p, const struct 
 		st.what_if = (struct kar_what_if){ 0 };
 	if (!admitted || !qg->admitted) {
 		st.admitted_generation = admitted && qg->workload ? qg->workload->generation : 0;
-		st.run_seconds = admitted ? queue_run_seconds(p, qg) : 0;
 	}
+	if (!admitted || !qg->admitted ||
+		!qg->recorded) /* also of a group that was deleted while its job runs */
+		st.run_seconds = admitted ? queue_run_seconds(p, qg) : 0;
 	count_waiting(p, qg, d, &st);
 	if (queue_is_scaled(p, qg, d)) {
 		st.desired = d->desired;

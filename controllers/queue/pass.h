@@ -104,6 +104,8 @@ void queue_come_again(struct queue_pass *p, kar_time in) KAR_NONNULL;
 bool queue_is_overdue(struct queue_pass *p, const struct kar_pod *pod) KAR_NONNULL;
 /* Number of the queue @name, or KAR_QUEUE_NONE. */
 uint32_t queue_named(const struct queue_pass *p, const char *name) KAR_NONNULL;
+/* The manager makes this queue for the first group that asks for it, and has not yet. */
+bool queue_comes_by_itself(const struct queue_pass *p, const char *queue) KAR_NONNULL;
 /* It has room that the pass before has held for it. */
 bool queue_holds_claim(const struct kar_podgroup *g) KAR_NONNULL;
 /* The group is to be placed: its admission holds nothing. */

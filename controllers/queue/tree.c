@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/names.h"
 #include "common/base/str.h"
 #include "controllers/cluster/asked.h"
 #include "controllers/cluster/owner.h"
@@ -69,6 +70,13 @@ void queue_observe_queues(struct queue_pass *p)
 	p->snapshot.queues = p->queue_in;
 	p->snapshot.n_queues = p->n_queues;
 	queue_observe_flavors(p);
+}
+
+bool queue_comes_by_itself(const struct queue_pass *p, const char *queue)
+{
+	return !p->queues_are_read_only && kar_streq(queue, KAR_DEFAULT_QUEUE) &&
+		kar_streq(kar_stores_default_queue(p->stores), KAR_DEFAULT_QUEUE) &&
+		!kar_store_get(p->stores->queues, NULL, KAR_DEFAULT_QUEUE);
 }
 
 /* --- finished groups -------------------------------------------------------------------------------- */

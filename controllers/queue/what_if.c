@@ -110,6 +110,8 @@ static void ask(struct queue_pass *p, uint32_t i, struct kar_what_if *out)
 		return;
 	out->reason = kar_queue_reason_name(d->provisions ? d->provisions : d->reason);
 	out->message = d->text ? d->text : "";
+	if (d->reason == KAR_QR_RESERVING) /* nothing is held for a question, and nobody stops */
+		out->message = "it would start when the pods that would be stopped for it are gone";
 }
 
 static void answer(struct queue_pass *p, uint32_t i, bool too_many)
@@ -138,6 +140,8 @@ void queue_answer_questions(struct queue_pass *p)
 
 		if (!qg->question || qg->group->status.what_if.answer)
 			continue;
+		if (qg->question->queue == KAR_QUEUE_NONE && queue_comes_by_itself(p, qg->queue))
+			continue; /* the next pass answers */
 		too_many = is_one_too_many(p, i);
 		if (!too_many && !queue_question_is_checked(p, qg))
 			continue;

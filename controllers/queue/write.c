@@ -445,8 +445,12 @@ void queue_write_queues(struct queue_pass *p)
 static bool is_missed(const struct queue_pass *p, const char *queue)
 {
 	for (uint32_t i = 0; i < p->n_groups; i++) {
-		if (p->result.groups[i].reason == KAR_QR_QUEUE_NOT_FOUND &&
-			kar_streq(p->groups[i].queue, queue))
+		const struct queue_group *qg = &p->groups[i];
+		bool misses = p->result.groups[i].reason == KAR_QR_QUEUE_NOT_FOUND ||
+			(qg->question && !qg->group->status.what_if.answer &&
+				qg->question->queue == KAR_QUEUE_NONE);
+
+		if (misses && kar_streq(qg->queue, queue))
 			return true;
 	}
 	return false;
@@ -455,8 +459,7 @@ static bool is_missed(const struct queue_pass *p, const char *queue)
 void queue_make_default(struct queue_pass *p)
 {
 	assert(!p->queues_are_read_only);
-	p->makes_default = kar_streq(kar_stores_default_queue(p->stores), KAR_DEFAULT_QUEUE) &&
-		is_missed(p, KAR_DEFAULT_QUEUE) && !kar_store_get(p->stores->queues, NULL, KAR_DEFAULT_QUEUE);
+	p->makes_default = queue_comes_by_itself(p, KAR_DEFAULT_QUEUE) && is_missed(p, KAR_DEFAULT_QUEUE);
 	if (p->makes_default)
 		kar_plan_add(p->plan, KAR_CREATE, &kar_queue_type, NULL, KAR_DEFAULT_QUEUE)->what =
 			CREATE_DEFAULT_QUEUE;

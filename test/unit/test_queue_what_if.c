@@ -79,7 +79,8 @@ static const struct {
 	{ "no_node_is_large_enough", "", NULL, 1, "11",
 		{ "\"answer\":\"Never\"", "\"reason\":\"Infeasible\"", "the largest node has 10" } },
 	{ "others_would_go_for_it", "\"preemptionPolicy\":\"LowerPriority\"", "8", 2, "2",
-		{ "\"answer\":\"Waits\"", "\"reason\":\"Reserving\"",
+		{ "\"reason\":\"Reserving\"",
+			"\"message\":\"it would start when the pods that would be stopped for it are gone\"",
 			"\"evicts\":[{\"queue\":\"default\",\"pods\":1}]" } },
 	{ "its_queue_is_full", "\"maxJobs\":1", "1", 1, "1",
 		{ "\"answer\":\"Waits\"", "\"reason\":\"MaxJobsReached\"", "\"position\":1" } },
@@ -99,6 +100,24 @@ static void a_job_that_asks_is_told(void **state)
 			fail_msg("%s: got \"%s\"", rows[i].name, sync_text(true));
 		for (size_t k = 0; k < KAR_LEN(rows[i].says); k++)
 			check_says(&w.sync.plan.actions[0], rows[i].says[k]);
+	}
+}
+
+static void the_default_queue_is_made_before_the_answer(void **state)
+{
+	const char *got;
+
+	(void)state;
+	put_node("n1", "10", "");
+	put_question("g", 1, "1");
+	got = sync_text(true);
+	if (!strstr(got, "create queues default"))
+		fail_msg("got \"%s\"", got);
+	for (size_t i = 0; i < w.sync.plan.n_actions; i++) {
+		const struct kar_action *a = &w.sync.plan.actions[i];
+
+		if (a->type == &kar_podgroup_type)
+			check_says(a, "\"whatIf\":null");
 	}
 }
 
@@ -159,6 +178,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_job_that_asks_is_told),
+		TEST(the_default_queue_is_made_before_the_answer),
 		TEST(the_answer_is_given_once),
 		TEST(a_suspended_job_that_does_not_ask_is_told_nothing),
 		TEST(questions_are_bounded),
