@@ -54,7 +54,8 @@ void flavor_decide(const struct flavor_view *v, struct kar_plan *p)
 		const struct kar_node_offer *offer = &v->nodes[i]->offer;
 		bool ambiguous;
 
-		if (kar_flavor_of(v->all, v->n_all, offer, &ambiguous) != v->flavor)
+		if (!kar_flavor_matches(v->flavor, offer) ||
+			kar_flavor_of(v->all, v->n_all, offer, &ambiguous) != v->flavor)
 			continue;
 		s->nodes++;
 		s->ambiguous += ambiguous;

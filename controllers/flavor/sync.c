@@ -8,13 +8,13 @@
 
 enum { CACHE_WAIT = 100 }; /* ms between two checks whether the cache has our own write */
 
-static void enqueue_all(struct kar_controller *c, const struct kar_store *of)
+static void enqueue_all(struct kar_controller *c)
 {
 	const struct kar_object *o;
 	char key[KAR_KEY_LEN];
 
 	for (struct kar_iter it = kar_store_all(c->stores->flavors); kar_iter_next(&it, &o);)
-		kar_enqueue(c, of, kar_object_key(o, key));
+		kar_enqueue(c, c->stores->flavors, kar_object_key(o, key));
 }
 
 /* A node that one gets, another one loses. */
@@ -26,15 +26,27 @@ static void on_flavor(void *arg, const struct kar_object *old, const struct kar_
 	if (old && new &&kar_flavor_same(kar_as_flavor(old), kar_as_flavor(new)))
 		kar_enqueue(c, c->stores->flavors, kar_object_key(new, key));
 	else
-		enqueue_all(c, c->stores->flavors);
+		enqueue_all(c);
+}
+
+/* May the node be of the flavor? Another flavor may have it, as it matches with more labels. */
+static bool is_of(const struct kar_object *flavor, const struct kar_object *node)
+{
+	return node && kar_flavor_matches(kar_as_flavor(flavor), &kar_as_node(node)->offer);
 }
 
 static void on_node(void *arg, const struct kar_object *old, const struct kar_object *new)
 {
 	struct kar_controller *c = arg;
+	const struct kar_object *o;
+	char key[KAR_KEY_LEN];
 
-	if (!(old && new &&kar_node_same_offer(kar_as_node(old), kar_as_node(new))))
-		enqueue_all(c, c->stores->nodes);
+	if (old && new &&kar_node_same_offer(kar_as_node(old), kar_as_node(new)))
+		return;
+	for (struct kar_iter it = kar_store_all(c->stores->flavors); kar_iter_next(&it, &o);) {
+		if (is_of(o, old) || is_of(o, new))
+			kar_enqueue(c, c->stores->nodes, kar_object_key(o, key));
+	}
 }
 
 static void start(struct kar_controller *c)
