@@ -80,7 +80,7 @@ static int rank_of(const struct sim_pod_record *pod)
 {
 	const char *dash = strrchr(pod->name, '-');
 
-	return dash ? atoi(dash + 1) : 0;
+	return dash ? (int)strtol(dash + 1, NULL, 10) % 1000000 : 0;
 }
 
 static int *find_ranks(const struct sim_record *r)
