@@ -42,6 +42,7 @@ BARS = {
     "node_update_us": (2, "at most"),
     "node_update_when_nodes_double": (1.1, "at most"),
     "cold_class_ns_per_node": (10, "at most"),
+    "racks_cold_10000_ms": (20, "at most"), "racks_pods_per_s": (500000, "at least"), "racks_pod_event_us": (3, "at most"),
     "class_of_40000_devices_ms": (20, "at most"),
     "slice_event_us": (10, "at most"),
     "slice_event_when_nodes_double": (1.3, "at most"),

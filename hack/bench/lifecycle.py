@@ -305,6 +305,18 @@ def sched(report):
     report.bar("sched_bytes_per_node_16_hot", small["bytes_per_node"])
 
 
+def racks(report):
+    target = "hack/bench/sched/sched_cost"
+    subprocess.run(["ninja", "-C", common.BUILD, target], check=True, stdout=subprocess.DEVNULL)
+    out = subprocess.run([common.BUILD / target, "--racks", "5000", "10000"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    small, twice = map(json.loads, out.splitlines())
+    for figures in (small, twice):
+        report.line(**figures)
+    report.bar("racks_cold_10000_ms", small["cold_10000_ms"])
+    report.bar("racks_pods_per_s", small["racks_pods_per_s"])
+    report.bar("racks_pod_event_us", small["pod_event_us"])
+
+
 def devices(report):
     target = "hack/bench/devices/devices_cost"
     subprocess.run(["ninja", "-C", common.BUILD, target], check=True, stdout=subprocess.DEVNULL)

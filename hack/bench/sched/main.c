@@ -1,5 +1,8 @@
 /*
- * sched_cost - what the placement engine costs: one JSON line for each size of the cluster. Usage: sched_cost NODES...
+ * sched_cost - what the placement engine costs: one JSON line for each size of the cluster. Usage: sched_cost [--racks] NODES...
+ *
+ * sched_cost --racks NODES: the same cluster in four levels (zone, block of 144 nodes, rack of 18, node), gangs that need a rack each
+ * beside gangs of the same size without a wish.
  *
  * 16 classes are hot. Gangs are placed until the cluster is half full, then everything is taken back. The other side, in the same run, is
  * a scan: for each pod all nodes are looked at, as a scheduler without classes does.
@@ -7,11 +10,22 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "common/sched/sched.h"
 
-enum { CLASSES = 16, ROUNDS = 4000 };
+enum { CLASSES = 16, ROUNDS = 4000, RACK = 18, BLOCK = 8 * RACK };
+
+static const char *const levels[] = { "topology.kubernetes.io/zone", "example.com/block", "example.com/rack",
+	"kubernetes.io/hostname" };
+static const struct kar_topology_wish one_rack = { .labels = levels,
+	.n_labels = KAR_LEN(levels),
+	.required = 3,
+	.preferred = 3 };
+static const struct kar_topology_wish near = { .labels = levels,
+	.n_labels = KAR_LEN(levels),
+	.preferred = 3 };
 
 struct bench {
 	struct kar_sched *s;
@@ -29,12 +43,13 @@ static double now(void)
 
 static void add_node(struct bench *b, uint32_t i, int64_t cpu)
 {
-	char name[32], zone[16];
+	char name[32], zone[16], block[16], rack[16];
 	const struct kar_sched_amount has[] = { { "cpu", cpu }, { "memory", (int64_t)256 << 30 },
 		{ "ephemeral-storage", (int64_t)1 << 40 }, { "nvidia.com/gpu", i % 2 ? 8 : 0 },
 		{ "pods", 110 } };
 	const struct kar_sched_label labels[] = { { "kubernetes.io/hostname", name },
-		{ "topology.kubernetes.io/zone", zone }, { "kubernetes.io/arch", "amd64" },
+		{ "topology.kubernetes.io/zone", zone }, { "example.com/block", block },
+		{ "example.com/rack", rack }, { "kubernetes.io/arch", "amd64" },
 		{ "kubernetes.io/os", "linux" }, { "node.kubernetes.io/instance-type", "m5.16xlarge" } };
 	const struct kar_node_offer node = { .name = name,
 		.allocatable = has,
@@ -44,7 +59,9 @@ static void add_node(struct bench *b, uint32_t i, int64_t cpu)
 		.ready = true };
 
 	snprintf(name, sizeof(name), "node-%05u", i);
-	snprintf(zone, sizeof(zone), "zone-%u", i % 8);
+	snprintf(zone, sizeof(zone), "zone-%u", i / BLOCK % 8);
+	snprintf(block, sizeof(block), "block-%u", i / BLOCK);
+	snprintf(rack, sizeof(rack), "rack-%u", i / RACK);
 	kar_sched_node(b->s, &node);
 }
 
@@ -64,7 +81,8 @@ static void set_up(struct bench *b, uint32_t n_nodes)
 }
 
 /* Pods per second for gangs of @size until @gangs of them are placed, or one does not fit. */
-static double place(struct bench *b, int32_t gangs, int32_t size, double *worst)
+static double place_with(struct bench *b, const struct kar_topology_wish *wish, int32_t gangs, int32_t size,
+	double *worst)
 {
 	struct kar_arena a = { 0 };
 	size_t mark = kar_sched_mark(b->s);
@@ -74,7 +92,7 @@ static double place(struct bench *b, int32_t gangs, int32_t size, double *worst)
 	*worst = 0;
 	for (int32_t i = 0; i < gangs; i++) {
 		const struct kar_role role = { .class = b->classes[i % CLASSES], .need = size };
-		const struct kar_gang gang = { .roles = &role, .n_roles = 1 };
+		const struct kar_gang gang = { .roles = &role, .n_roles = 1, .topology = *wish };
 		struct kar_placement p;
 		double at;
 
@@ -90,6 +108,13 @@ static double place(struct bench *b, int32_t gangs, int32_t size, double *worst)
 	kar_sched_undo(b->s, mark);
 	kar_arena_release(&a);
 	return begin;
+}
+
+static double place(struct bench *b, int32_t gangs, int32_t size, double *worst)
+{
+	static const struct kar_topology_wish none = { 0 };
+
+	return place_with(b, &none, gangs, size, worst);
 }
 
 /* Seconds of one question whether a gang fits that cannot. */
@@ -203,9 +228,42 @@ static void measure(uint32_t n_nodes)
 	kar_sched_free(b.s);
 }
 
+static void measure_racks(uint32_t n_nodes)
+{
+	struct bench b;
+	double worst, cold, plain, racks, event;
+	struct kar_arena a = { 0 };
+	struct kar_placement p;
+	struct kar_role role;
+	struct kar_gang gang;
+	size_t mark;
+
+	set_up(&b, n_nodes);
+	role = (struct kar_role){ .class = b.classes[0], .need = 10000 };
+	gang = (struct kar_gang){ .roles = &role, .n_roles = 1, .topology = near };
+	mark = kar_sched_mark(b.s);
+	cold = now();
+	if (!kar_sched_place(b.s, &gang, &a, &p)) /* it also makes the tree of domains */
+		abort();
+	cold = now() - cold;
+	kar_sched_undo(b.s, mark);
+	racks = place_with(&b, &one_rack, 1000, 16, &worst);
+	plain = place(&b, 1000, 16, &worst);
+	event = update(&b);
+	printf("{\"bench\": \"racks\", \"nodes\": %" PRIu32
+	       ", \"cold_10000_ms\": %.2f, \"racks_pods_per_s\": %.0f, \"plain_pods_per_s\": %.0f, \"node_update_us\": %.2f, \"pod_event_us\": %.2f}\n",
+		n_nodes, 1e3 * cold, racks, plain, 1e6 * event, 1e6 * bind(&b));
+	for (uint32_t i = 0; i < CLASSES; i++)
+		kar_sched_class_put(b.s, b.classes[i]);
+	kar_arena_release(&a);
+	kar_sched_free(b.s);
+}
+
 int main(int argc, char **argv)
 {
-	for (int i = 1; i < argc; i++)
-		measure((uint32_t)strtoul(argv[i], NULL, 10));
+	bool racks = argc > 1 && strcmp(argv[1], "--racks") == 0;
+
+	for (int i = 1 + racks; i < argc; i++)
+		(racks ? measure_racks : measure)((uint32_t)strtoul(argv[i], NULL, 10));
 	return argc < 2;
 }
