@@ -173,6 +173,38 @@ def story_rack_is_lost(s):
         s.kubectl("delete", "queuejob", "train", "--wait=true", "--cascade=foreground")
 
 
+def story_three_nodes_of_a_gang_of_512_are_lost(s):
+    """Ranks of 64 nodes in one rack, eight on each. Three nodes go: their 24 pods are made again on the spare nodes of the rack, 488 pods stay as they are."""
+    wait_until_alone(s)
+    names = [f"seat-{i:02}" for i in range(67)]
+
+    def where():
+        return {name: pod["spec"].get("nodeName") for name, pod in s.pods("train").items() if pod["status"].get("phase") == "Running"}
+
+    with racks(s, names=("small",) * 4):
+        s.cluster.kubectl("create", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": [
+            {"apiVersion": "v1", "kind": "Node", "metadata": {"name": n, "labels": {RACK: "large", "kubernetes.io/hostname": n}}} for n in names]}))
+        try:
+            wait_until(lambda: all(s.cluster.kubectl.get("node", n).get("status", {}).get("allocatable") for n in names), "the nodes are ready", 60)
+            s.apply(gang("train", replicas=512, cpu="8", sched={"minAvailable": 488, "topology": {"required": RACK}}))
+            s.wait_phase("train", "Running", 120, running=512)
+            before, uids = where(), s.uids("train")
+            expect(set(before.values()) <= set(names), "all are in the large rack")
+            lost = sorted(set(before.values()))[10:13]
+            gone = {name for name, node in before.items() if node in lost}
+            expect_equal(len(gone), 24, "pods on three nodes")
+            s.cluster.kubectl("delete", "node", *lost)
+            wait_until(lambda: len(where()) == 512 and not set(where().values()) & set(lost), "all run again", 120)
+            after, now = where(), s.uids("train")
+            expect(set(after.values()) <= set(names), "all are in the large rack again")
+            expect_equal({name for name in now if now[name] != uids[name]}, gone, "pods that were made again")
+            expect_equal({name: node for name, node in after.items() if name not in gone}, {name: node for name, node in before.items() if name not in gone}, "places of the others")
+            expect_equal(s.status("train")["restarts"], 0, "restarts of the gang")
+            s.kubectl("delete", "queuejob", "train", "--wait=true", "--cascade=foreground")
+        finally:
+            s.cluster.kubectl("delete", "node", *names, "--ignore-not-found", "--wait=false")
+
+
 def story_rack_of_a_batch_job_is_lost(s):
     """The same of pods of another controller, which makes them again."""
     wait_until_alone(s)
