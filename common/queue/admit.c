@@ -269,11 +269,11 @@ static bool provision_anywhere(struct q_pass *p, struct q_group *g)
 
 /* --- the round -------------------------------------------------------------------------------------- */
 
-/* Groups with a unit, or that were evicted, or that may use the room of the head, may fail for reasons of their own. */
-static bool fails_by_kind(const struct q_pass *p, const struct q_group *g)
+/* Groups with a unit, or that were evicted, may fail for reasons of their own. */
+static bool fails_by_kind(const struct q_group *g)
 {
-	return !q_ends_in_time(p, g) && !g->in->n_unit && !g->in->unit_missing &&
-		g->in->evicted_by == KAR_QUEUE_NONE && !q_is_admitted(g);
+	return !g->in->n_unit && !g->in->unit_missing && g->in->evicted_by == KAR_QUEUE_NONE &&
+		!q_is_admitted(g);
 }
 
 /* In some flavor that it may use. */
@@ -296,10 +296,11 @@ static bool may_find_victims(struct q_pass *p, struct q_group *g)
 static bool is_known_to_fail(struct q_pass *p, struct q_group *g)
 {
 	const struct q_kind *k = g->kind;
+	const struct q_failure *f = &k->failures[q_ends_in_time(p, g)];
 
-	if (!fails_by_kind(p, g) || k->failed_since != p->round.freed)
+	if (!fails_by_kind(g) || f->since != p->round.freed)
 		return false;
-	return k->failed_at == p->round.change || !q_may_take(p, g->queue) ||
+	return f->at == p->round.change || !q_may_take(p, g->queue) ||
 		(!k->n_rows && !may_find_victims(p, g));
 }
 
@@ -313,8 +314,8 @@ static void note_failure(struct q_pass *p, struct q_group *g)
 
 		if (!k)
 			continue;
-		k->failed_at = p->round.change;
-		k->failed_since = p->round.freed;
+		k->failures[q_ends_in_time(p, g)].at = p->round.change;
+		k->failures[q_ends_in_time(p, g)].since = p->round.freed;
 	}
 }
 
@@ -340,7 +341,7 @@ static bool try_group(struct q_pass *p, struct q_group *g)
 		return false;
 	if (let_in(p, g) || provision_anywhere(p, g))
 		return true;
-	if (fails_by_kind(p, g))
+	if (fails_by_kind(g))
 		note_failure(p, g);
 	return false;
 }

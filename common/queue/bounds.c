@@ -5,6 +5,7 @@
 struct limits {
 	int64_t **beyond; /* by queue: what pods beyond the minima below it use; NULL: not summed up yet */
 	int texts;        /* with numbers, that were given */
+	int kept_off; /* how often it was looked at whether a minimum is in the way, which is a walk over all groups */
 };
 
 struct limit {
@@ -257,7 +258,9 @@ static struct limit find_limit(struct q_pass *p, struct limits *l, struct q_grou
 			Q_TEXT(p, "the freezing window ends at %s", q_text_time(p, q_grows_at(p, g))) };
 	/* All that it may have comes at once, when there is room for that: one more pod may fit now (q_raise()). */
 	return (struct limit){ KAR_QUEUE_LIMIT_STOPPING,
-		is_kept_off(p, g) ? "a gang is about to start, and more pods might take its room" : NULL };
+		l->kept_off++ < KAR_QUEUE_LIMIT_TEXTS && is_kept_off(p, g)
+			? "a gang is about to start, and more pods might take its room"
+			: NULL };
 }
 
 static bool is_limited(const struct q_group *g)

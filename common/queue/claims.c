@@ -4,7 +4,10 @@
  */
 #include "common/queue/places.h"
 
+#include <string.h>
+
 #include "common/base/str.h"
+#include "common/sched/table.h"
 
 typedef bool place_visitor(struct q_pass *p, void *context, const char *node);
 
@@ -42,40 +45,63 @@ struct stray {
 	kar_class class;
 	const char **tight; /* nodes without so much room beside those minima */
 	uint32_t n_tight;
+	/* What extras without a node ask for: all of them, and per node those that are expected there. */
+	int64_t all[Q_RESOURCES];
+	struct kar_table numbers; /* node -> of .there */
+	int64_t (*there)[Q_RESOURCES];
+	uint32_t n_there;
 };
 
-/* Extras without a node, but those that are expected on @node and have taken room there: all of them may come to be on it. */
-static void add_unbound(const struct q_pass *p, const char *node, int64_t *sum)
+static void add_expected(struct q_pass *p, struct stray *s, const char *node, const int64_t *each, int32_t n)
+{
+	uint32_t *number = kar_table_find(&s->numbers, node), i = number ? *number : s->n_there;
+
+	if (!number) {
+		s->there = kar_arena_grow(p->arena, s->there, i, sizeof(*s->there));
+		memset(s->there[i], 0, sizeof(s->there[i]));
+		kar_table_add(&s->numbers, node, s->n_there++);
+	}
+	for (uint32_t r = 0; r < p->in->n_resources; r++)
+		s->there[i][r] = q_add(s->there[i][r], q_mul(each[r], n));
+}
+
+/* Extras without a node may come to be on any. */
+static void sum_unbound(struct q_pass *p, struct stray *s)
 {
 	for (uint32_t i = 0; i < p->plan.n_live; i++) {
 		const struct q_group *g = p->plan.live[i];
 		int32_t at = 0;
 
 		for (uint32_t k = 0; k < g->st.n_spots && q_extras(g) && !g->in->replaces; k++) {
-			const struct q_spot *s = &g->st.spots[k];
-			int32_t n = (int32_t)kar_clamp((int64_t)at + s->n - g->min, 0, s->n);
-			const int64_t *u = q_class_needs(p, g->in->runs[s->run].class);
+			const struct q_spot *spot = &g->st.spots[k];
+			int32_t n = (int32_t)kar_clamp((int64_t)at + spot->n - g->min, 0, spot->n);
+			const int64_t *u = q_class_needs(p, g->in->runs[spot->run].class);
 
-			at += s->n;
-			if (s->bound || kar_streq(s->node, node))
+			at += spot->n;
+			if (spot->bound || !n)
 				continue;
 			for (uint32_t r = 0; r < p->in->n_resources; r++)
-				sum[r] = q_add(sum[r], q_mul(u[r], n));
+				s->all[r] = q_add(s->all[r], q_mul(u[r], n));
+			if (spot->node)
+				add_expected(p, s, spot->node, u, n);
 		}
 	}
 }
 
+/* Those that are expected on the node have taken room there; the others may come. */
 static bool note_tight(struct q_pass *p, void *context, const char *node)
 {
 	struct stray *s = context;
-	int64_t sum[Q_RESOURCES] = { 0 };
+	const uint32_t *number = kar_table_find(&s->numbers, node);
 	bool tight = false;
 
-	add_unbound(p, node, sum);
-	for (uint32_t r = 0; r < p->in->n_resources && !tight; r++)
+	for (uint32_t r = 0; r < p->in->n_resources && !tight; r++) {
+		int64_t others = q_sub(s->all[r], number ? s->there[*number][r] : 0);
+
 		tight = s->ask->needs[r] > 0 &&
-			q_add(s->ask->needs[r], sum[r]) >
+			q_add(s->ask->needs[r], others) >
 				kar_sched_node_free(p->in->snapshot->sched, node, p->in->names[r]);
+	}
 	if (!tight)
 		return false;
 	s->tight = kar_arena_grow(p->arena, s->tight, s->n_tight, sizeof(*s->tight));
@@ -117,7 +143,9 @@ bool q_may_stray(struct q_pass *p, const struct q_ask *ask)
 	mark = kar_sched_mark(p->in->snapshot->sched);
 	q_find_overlap(p, &o);
 	q_switch_view(p, &o, 1);
+	sum_unbound(p, &s);
 	any_place(p, note_tight, &s);
+	kar_table_release(&s.numbers);
 	kar_sched_undo(p->in->snapshot->sched, mark);
 	return s.n_tight && fits_a_tight_node(p, &s);
 }

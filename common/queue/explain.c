@@ -124,29 +124,28 @@ static struct q_why why_not(struct q_pass *p, struct q_group *g, const struct q_
 /* Of groups that are alike; the same for all of them. */
 static struct q_why why_here(struct q_pass *p, struct q_group *g)
 {
-	struct q_kind *k = g->kind;
+	struct q_failure *f = &g->kind->failures[q_ends_in_time(p, g)];
 	const struct q_group *first = g->queue->grows;
 	const struct q_ask ask = q_ask_minimum(g);
-	bool own = g->in->evicted_by != KAR_QUEUE_NONE ||
-		q_ends_in_time(p, g); /* what it may take depends on that */
+	bool own = g->in->evicted_by != KAR_QUEUE_NONE; /* what it may take depends on that */
 	struct q_why w = { 0 };
 
 	if (q_is_feasible(p, g))
 		w = q_why_closed(p, &ask);
 	if (w.text)
 		return w;
-	w = (struct q_why){ k->why, k->text };
-	if (!k->why_known || own) {
+	w = (struct q_why){ f->why, f->text };
+	if (!f->why_known || own) {
 		w = why_not(p, g, &ask);
-		k->why = own ? k->why : w.reason;
-		k->text = own ? k->text : w.text;
-		k->why_known |= !own;
+		f->why = own ? f->why : w.reason;
+		f->text = own ? f->text : w.text;
+		f->why_known |= !own;
 	}
 	if (w.reason == KAR_QR_WAITING_FOR_RECLAIM && !g->queue->takes)
 		g->queue->takes = g;
 	if (w.reason == KAR_QR_WAITING_FOR_RECLAIM && g->queue->takes != g) {
-		k->after = k->after ? k->after : q_why_after(p, &ask, g->queue->takes);
-		w.text = k->after;
+		f->after = f->after ? f->after : q_why_after(p, &ask, g->queue->takes);
+		w.text = f->after;
 	}
 	if (g->queue->in->provisions && first && first != g && waits_for_nodes(p, g, &w))
 		return (struct q_why){ KAR_QR_PROVISIONING,

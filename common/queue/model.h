@@ -87,6 +87,15 @@ struct q_queue {
 	struct q_queue **winners;        /* admit.c */
 };
 
+/* What the pass knows of groups that are alike, and that all may use the room of the head of the cluster, or all may not. */
+struct q_failure {
+	uint32_t at, since; /* struct q_round.change and .freed when one failed; 0: none has */
+	const char *text;   /* why it waits; NULL: not asked yet */
+	const char *after;  /* the same of those that are not first to take from others */
+	enum kar_queue_reason why;
+	bool why_known;
+};
+
 /* Groups that are alike for the pass: they fit or fail together. */
 struct q_kind {
 	const struct q_group *first; /* one of them */
@@ -99,13 +108,9 @@ struct q_kind {
 	uint32_t *rows;     /* quota rows that its pods are charged with */
 	int64_t *row_minimum; /* per row: by the minimum */
 	uint32_t n_rows;
-	int8_t feasible;                  /* -1: not asked yet */
-	uint32_t starved_at;              /* struct q_round.change when it was found not to fit; 0: never */
-	uint32_t failed_at, failed_since; /* struct q_round.change and .freed when it failed; 0: it has not */
-	const char *text;                 /* why it waits; NULL: not asked yet */
-	const char *after;                /* the same of those that are not first to take from others */
-	enum kar_queue_reason why;
-	bool why_known;
+	int8_t feasible;              /* -1: not asked yet */
+	uint32_t starved_at;          /* struct q_round.change when it was found not to fit; 0: never */
+	struct q_failure failures[2]; /* the second: of those that end in time (q_ends_in_time()) */
 };
 
 /* @n pods of a run, in the order of its pods. */

@@ -48,8 +48,10 @@ static void take_gone(struct q_pass *p, void *context, const char *node, kar_cla
 
 static void all_gone(struct q_pass *p, q_pod_visitor *visit, void *context)
 {
-	for (uint32_t i = 0; i < p->plan.n_gone; i++)
-		visit_gone(p, p->plan.gone[i], visit, context);
+	for (uint32_t i = 0; i < p->plan.n_gone; i++) {
+		if (p->plan.gone[i]->n_gone) /* of most in the list nothing is gone after all */
+			visit_gone(p, p->plan.gone[i], visit, context);
+	}
 	for (uint32_t i = 0; i < p->in->snapshot->n_preemptible && p->plan.foreign.n; i++) {
 		const struct kar_queue_preemptible *e = &p->in->snapshot->preemptible[i];
 

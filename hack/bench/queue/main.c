@@ -4,6 +4,7 @@
  * 1,000 queues, flat and in three levels, and 5,000 nodes that are full: each runs a gang. In the play
  *   full     all queues are within their rights, so that nobody who waits can start or take anything: the state in which a pass is made
  *            most often
+ *   ends     the same, and each gang says when it ends: those that wait might all use the room of the first of them until it can start
  *   extras   every second queue has gangs of which half are extras, the others have whole gangs and those that wait; all use twice what
  *            they have a right to, so that nobody may take or move anything
  *   takers   the same, but groups of ten queues that have a right and nothing take extras
@@ -18,8 +19,8 @@
 
 enum { NODES = 5000, QUEUES = 1000, PER_QUEUE = NODES / QUEUES, SHAPES = 8, ROUNDS = 5, SLOTS = 8 };
 
-enum play { FULL, EXTRAS, TAKERS, RECLAIM, PLAYS };
-static const char *const names_of_plays[] = { "full", "extras", "takers", "reclaim" };
+enum play { FULL, ENDS, EXTRAS, TAKERS, RECLAIM, PLAYS };
+static const char *const names_of_plays[] = { "full", "ends", "extras", "takers", "reclaim" };
 
 struct bench {
 	struct kar_arena a;
@@ -64,6 +65,11 @@ static void add_nodes(struct bench *b)
 	}
 }
 
+static bool is_full(const struct bench *b)
+{
+	return b->play == FULL || b->play == ENDS;
+}
+
 /* It has a right, and nothing runs in it. */
 static bool is_poor(const struct bench *b, uint32_t queue)
 {
@@ -88,9 +94,9 @@ static void add_queues(struct bench *b, bool tree)
 		uint32_t parent = i < 100 ? i % 10 : 10 + i % 90;
 
 		b->queues[i] = (struct kar_queue_in){ .name = kar_arena_printf(&b->a, "queue-%04u", i),
-			.weight = b->play == FULL ? 1 + (int32_t)i % 3 : 1,
+			.weight = is_full(b) ? 1 + (int32_t)i % 3 : 1,
 			.parent = tree && i >= 10 ? b->queues[parent].name : NULL,
-			.deserved = { b->play == FULL || is_poor(b, i) ? large : half, !tree || i >= 100 },
+			.deserved = { is_full(b) || is_poor(b, i) ? large : half, !tree || i >= 100 },
 			.reserved_for = KAR_QUEUE_NONE };
 	}
 	b->s.queues = b->queues;
@@ -114,6 +120,7 @@ static struct kar_queue_group *add_group(struct bench *b, uint32_t queue, int32_
 		.runs = run,
 		.n_runs = 1,
 		.min = min,
+		.runs_for = b->play == ENDS ? 60 * KAR_MINUTE : 0,
 		.elastic = true };
 	return &b->groups[i];
 }
@@ -135,6 +142,7 @@ static void add_running(struct bench *b, uint32_t i, uint32_t first)
 	g->desired = SLOTS;
 	g->released = true;
 	g->admitted_at = g->formed_at = KAR_SECOND;
+	g->ends_at = b->play == ENDS ? 200000 * KAR_SECOND : 0;
 	kar_sched_take(b->sched, b->nodes[i], g->runs->class, SLOTS);
 }
 
