@@ -4,6 +4,7 @@
  */
 #include "common/queue/places.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "common/base/str.h"
@@ -61,6 +62,7 @@ static void add_expected(struct q_pass *p, struct stray *s, const char *node, co
 		memset(s->there[i], 0, sizeof(s->there[i]));
 		kar_table_add(&s->numbers, node, s->n_there++);
 	}
+	assert(s->there); /* a node with a number is in it */
 	for (uint32_t r = 0; r < p->in->n_resources; r++)
 		s->there[i][r] = q_add(s->there[i][r], q_mul(each[r], n));
 }
