@@ -162,6 +162,7 @@ enum kar_pg_limit {
 	KAR_PG_LIMIT_FREEZING_WINDOW, /* its number of pods has changed a moment ago */
 	KAR_PG_LIMIT_MAX_LOAD,        /* --max-load-desired */
 	KAR_PG_LIMIT_QUOTA_EXCEEDED,
+	KAR_PG_LIMIT_NAMESPACE_LIMIT,
 	KAR_PG_LIMIT_QUEUE_CAPABILITY,
 	KAR_PG_LIMIT_FAIR_SHARE, /* others have their share of the room */
 	KAR_PG_LIMIT_HEAD_RESERVED,

@@ -149,6 +149,8 @@ static enum kar_queue_limit limit_of(enum kar_queue_reason reason)
 	switch (reason) {
 	case KAR_QR_QUOTA_EXCEEDED:
 		return KAR_QUEUE_LIMIT_QUOTA;
+	case KAR_QR_NAMESPACE_LIMIT:
+		return KAR_QUEUE_LIMIT_NAMESPACE;
 	case KAR_QR_QUEUE_CAPABILITY:
 		return KAR_QUEUE_LIMIT_CAPABILITY;
 	case KAR_QR_HEAD_RESERVED:
@@ -201,6 +203,10 @@ static struct limit by_sums(const struct q_pass *p, const struct q_ask *ask)
 		found.limit = s.capability[q->depth] ? KAR_QUEUE_LIMIT_CAPABILITY : found.limit;
 	if (s.quota || s.closed)
 		found.limit = KAR_QUEUE_LIMIT_QUOTA;
+	for (uint32_t i = 0; i < ask->group->kind->n_rows; i++) {
+		if (s.quota >> i & 1 && p->in->snapshot->rows[ask->group->kind->rows[i]].of_queue)
+			found.limit = KAR_QUEUE_LIMIT_NAMESPACE;
+	}
 	return found;
 }
 
@@ -255,7 +261,11 @@ static struct limit find_limit(struct q_pass *p, struct limits *l, struct q_grou
 			"jobs of the namespace that start go first for its quota" };
 	if (g->st.n_kept == g->desired && !g->in->resized && q_pauses(p, g))
 		return (struct limit){ KAR_QUEUE_LIMIT_FREEZING,
-			Q_TEXT(p, "the freezing window ends at %s", q_text_time(p, q_grows_at(p, g))) };
+			Q_TEXT(p, "%s %s",
+				g->in->grows_at > q_frozen_until(p, g)
+					? "it lost a pod to others, and gets the next one at"
+					: "the freezing window ends at",
+				q_text_time(p, q_grows_at(p, g))) };
 	/* All that it may have comes at once, when there is room for that: one more pod may fit now (q_raise()). */
 	return (struct limit){ KAR_QUEUE_LIMIT_STOPPING,
 		l->kept_off++ < KAR_QUEUE_LIMIT_TEXTS && is_kept_off(p, g)

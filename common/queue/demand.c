@@ -253,15 +253,9 @@ bool q_is_frozen(const struct q_pass *p, const struct q_group *g)
 	return holds_until(p, q_frozen_until(p, g));
 }
 
-/*
- * kube-scheduler binds extras, and does not know for whom the plan keeps room. One that took such room is stopped; without a pause the next
- * one would take it at once.
- */
 kar_time q_grows_at(const struct q_pass *p, const struct q_group *g)
 {
-	kar_time end = q_frozen_until(p, g);
-
-	return end && g->in->others_first ? q_max(end, g->in->last_scale + KAR_MINUTE) : end;
+	return q_max(q_frozen_until(p, g), g->in->grows_at);
 }
 
 bool q_pauses(const struct q_pass *p, const struct q_group *g)

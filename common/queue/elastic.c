@@ -37,7 +37,8 @@ bool q_waits_for_start(const struct q_pass *p, const struct q_group *g)
 	bool starting = false;
 
 	for (uint32_t k = 0; k < g->kind->n_rows; k++)
-		starting |= p->in->rows[g->kind->rows[k]].starting;
+		starting |= p->in->rows[g->kind->rows[k]].starting &&
+			!p->in->snapshot->rows[g->kind->rows[k]].of_queue; /* the plan itself keeps those */
 	return starting;
 }
 

@@ -75,8 +75,8 @@ void q_explain_joining(struct q_pass *p, struct q_group *g, struct kar_queue_dec
 	d->limit_text = "its queue has room when pods that stop have gone";
 	if (q_queues_allow(p, &ask, Q_FUT, &s))
 		return;
-	d->limit = KAR_QUEUE_LIMIT_CAPABILITY;
-	d->limit_text = q_why_queue(p, &ask, &s).text;
+	d->limit = s.quota ? KAR_QUEUE_LIMIT_NAMESPACE : KAR_QUEUE_LIMIT_CAPABILITY;
+	d->limit_text = s.quota ? q_why_rows(p, &ask).text : q_why_queue(p, &ask, &s).text;
 	if (d->limit_text)
 		return;
 	d->limit = KAR_QUEUE_LIMIT_HEAD;

@@ -129,6 +129,15 @@ bool q_queues_allow(const struct q_pass *p, const struct q_ask *ask, enum q_view
 {
 	bool fits = true;
 
+	for (uint32_t i = 0; i < ask->group->kind->n_rows; i++) {
+		uint32_t row = ask->group->kind->rows[i];
+		bool lacks = p->in->snapshot->rows[row].of_queue && ask->rows[i] > 0 &&
+			ask->rows[i] >
+				q_sub(p->in->snapshot->rows[row].limit, q_seen(&p->in->rows[row].sum, view));
+
+		s->quota |= (uint64_t)lacks << i;
+		fits &= !lacks;
+	}
 	for (const struct q_queue *q = ask->group->queue; q->in; q = q->parent) {
 		s->capability[q->depth] = short_in_queue(p, q, ask, view);
 		s->jobs |= (uint32_t)lacks_jobs(p, q, ask) << q->depth;

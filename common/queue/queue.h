@@ -260,13 +260,13 @@ struct kar_queue_group {
 
 	/* --- times; 0: never */
 	kar_time admitted_at, formed_at, last_scale;
+	kar_time grows_at;         /* no extra comes before that */
 	kar_time freezing_window;  /* of its own, in ms; 0: that of the flags; -1: none */
 	kar_time schedule_timeout; /* ms in which it must run once it is admitted */
 	kar_time ends_at;          /* start and activeDeadlineSeconds */
 	kar_time runs_for;         /* ms after which it ends once it has started; 0: not known */
 	kar_time started_at;       /* job status startTime */
 	enum kar_queue_phase phase;
-	bool others_first; /* the limit at .last_scale was that of others (or is time): who lost an extra to them pauses before the next */
 	bool resized; /* its owner has changed how many pods it wants since .desired was chosen: to grow by that is no scaling */
 
 	/* --- eviction */
@@ -399,6 +399,7 @@ enum kar_queue_limit {
 	KAR_QUEUE_LIMIT_FREEZING, /* there is room, and its number of pods has changed a moment ago */
 	KAR_QUEUE_LIMIT_LOAD,     /* struct kar_queue_flags.max_load_permille */
 	KAR_QUEUE_LIMIT_QUOTA,
+	KAR_QUEUE_LIMIT_NAMESPACE,  /* what a queue allows a namespace */
 	KAR_QUEUE_LIMIT_CAPABILITY, /* of a queue; or it lends it no more */
 	KAR_QUEUE_LIMIT_SHARE, /* there is no room, and others have pods beyond their minima there by their shares */
 	KAR_QUEUE_LIMIT_HEAD, /* room is kept for a group that waits long */

@@ -118,7 +118,7 @@ struct q_why q_why_guaranteed(const struct q_pass *p, const struct q_ask *ask, c
 /* --- now --------------------------------------------------------------------------------------------- */
 
 /* Of the rows themselves: the same for all that are alike. */
-static struct q_why why_quota(const struct q_pass *p, const struct q_ask *ask)
+struct q_why q_why_rows(const struct q_pass *p, const struct q_ask *ask)
 {
 	const struct q_kind *k = ask->group->kind;
 	struct q_lack worst = { 0 };
@@ -538,7 +538,7 @@ struct q_why q_why_now(struct q_pass *p, const struct q_ask *ask)
 	q_rows_fit(p, ask, Q_FUT, &s);
 	w = q_why_closed(p, ask);
 	if (!w.text)
-		w = why_quota(p, ask);
+		w = q_why_rows(p, ask);
 	if (!w.text)
 		w = q_why_queue(p, ask, &s);
 	if (!w.text)

@@ -110,19 +110,23 @@ static int64_t amount_of(const struct kar_sched_amount *all, uint32_t n, const c
 	return 0;
 }
 
-static void charge_pod(const struct limiting *l, const struct account *a, kar_class class, struct charges *c)
+/* What each pod of the class is charged with: what it is already, and its needs as far as there are limits. */
+static struct charges charges_of(const struct limiting *l, const struct account *a, kar_class class,
+	const struct kar_queue_charge *had, uint32_t n)
 {
 	const struct kar_pod_needs *needs =
 		kar_sched_needs(kar_snapshot_sched(l->p->stores->snapshot), class);
 	const struct kar_queue_amounts *limits = &spec_of(l, a->queue)->per_namespace;
+	struct charges c = begin(l, had, n);
 
 	for (uint32_t i = 0; i < limits->n; i++) {
 		const char *resource = limits->items[i].resource;
 
-		charge(l, c, a->first + i,
+		charge(l, &c, a->first + i,
 			kar_streq(resource, "pods") ? 1
 						    : amount_of(needs->amounts, needs->n_amounts, resource));
 	}
+	return c;
 }
 
 /* Of the group itself: what it holds for members that do not exist yet, and that it is a job. */
@@ -140,29 +144,34 @@ static void charge_group(const struct limiting *l, const struct account *a, stru
 	g->n_hold_charges = c.n;
 }
 
-static void charge_pods(const struct limiting *l, const struct account *a, struct kar_queue_group *g)
+static const struct kar_queue_run *charge_runs(const struct limiting *l, const struct account *a,
+	const struct kar_queue_run *runs, uint32_t n)
 {
-	struct kar_queue_run *runs = kar_arena_alloc(l->p->arena, g->n_runs + 1, sizeof(*runs));
-	struct kar_queue_leaving *leaving = kar_arena_alloc(l->p->arena, g->n_leaving + 1, sizeof(*leaving));
+	struct kar_queue_run *out = kar_arena_alloc(l->p->arena, n + 1, sizeof(*out));
 
-	for (uint32_t i = 0; i < g->n_runs; i++) {
-		struct charges c = begin(l, g->runs[i].charges, g->runs[i].n_charges);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct charges c = charges_of(l, a, runs[i].class, runs[i].charges, runs[i].n_charges);
 
-		charge_pod(l, a, g->runs[i].class, &c);
-		runs[i] = g->runs[i];
-		runs[i].charges = c.items;
-		runs[i].n_charges = c.n;
+		out[i] = runs[i];
+		out[i].charges = c.items;
+		out[i].n_charges = c.n;
 	}
+	return out;
+}
+
+static void charge_leaving(const struct limiting *l, const struct account *a, struct kar_queue_group *g)
+{
+	struct kar_queue_leaving *out = kar_arena_alloc(l->p->arena, g->n_leaving + 1, sizeof(*out));
+
 	for (uint32_t i = 0; i < g->n_leaving; i++) {
-		struct charges c = begin(l, g->leaving[i].charges, g->leaving[i].n_charges);
+		const struct kar_queue_leaving *r = &g->leaving[i];
+		const struct charges c = charges_of(l, a, r->class, r->charges, r->n_charges);
 
-		charge_pod(l, a, g->leaving[i].class, &c);
-		leaving[i] = g->leaving[i];
-		leaving[i].charges = c.items;
-		leaving[i].n_charges = c.n;
+		out[i] = *r;
+		out[i].charges = c.items;
+		out[i].n_charges = c.n;
 	}
-	g->runs = runs;
-	g->leaving = leaving;
+	g->leaving = out;
 }
 
 /* By its queue and those above it. */
@@ -177,7 +186,9 @@ static void limit_group(struct limiting *l, struct kar_queue_group *g)
 			const struct account *a = account_of(l, q, g->ns);
 
 			charge_group(l, a, g);
-			charge_pods(l, a, g);
+			g->runs = charge_runs(l, a, g->runs, g->n_runs);
+			g->edited = charge_runs(l, a, g->edited, g->n_edited);
+			charge_leaving(l, a, g);
 		}
 		q = parent ? queue_named(l->p, parent) : KAR_QUEUE_NONE;
 	}

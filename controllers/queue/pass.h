@@ -21,7 +21,7 @@
 struct kar_pg_seat;
 struct kar_topology_wishes;
 struct queue_failures;
-struct queue_refusals;
+struct queue_backoffs;
 struct queue_sums;
 
 struct queue_number {
@@ -82,7 +82,7 @@ struct queue_lines {
 struct queue_shared {
 	struct queue_lines lines;
 	struct queue_said *said;
-	struct queue_refusals *refusals;
+	struct queue_backoffs *backoffs;
 	struct queue_failures *failures;
 	bool waits_for_room; /* a group does: a pass is due whenever room comes free */
 	bool may_grow;       /* a group may get more pods: a pass is due when one runs */

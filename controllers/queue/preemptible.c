@@ -4,7 +4,7 @@
 #include "common/base/str.h"
 #include "controllers/cluster/lookups.h"
 #include "controllers/queue/preemptible.h"
-#include "controllers/queue/refusals.h"
+#include "controllers/queue/backoffs.h"
 
 /* ms before a pod that stops must be gone in which pods of gangs may be created for its room: less than a gang has to start. */
 static const kar_time SOON = 30 * KAR_SECOND;
@@ -19,7 +19,7 @@ static bool is_on_usable_node(const struct queue_pass *p, const struct kar_pod *
 static const char *refusal_of(struct queue_pass *p, const struct kar_pod *pod)
 {
 	kar_time in = KAR_NEVER;
-	const char *why = p->shared ? queue_refusals_of(p->shared->refusals, pod->o.uid, p->mono, &in) : NULL;
+	const char *why = p->shared ? queue_backoffs_of(p->shared->backoffs, pod->o.uid, p->mono, &in) : NULL;
 
 	queue_come_again(p, in);
 	return why ? kar_copy(p->arena, why) : NULL;
@@ -48,7 +48,7 @@ void queue_observe_preemptible(struct queue_pass *p)
 	p->preemptible = kar_arena_alloc(p->arena, n + 1, sizeof(*p->preemptible));
 	p->preemptible_pods = kar_arena_alloc(p->arena, n + 1, sizeof(struct kar_pod *));
 	if (p->shared)
-		queue_refusals_sweep(p->shared->refusals, p->mono);
+		queue_backoffs_sweep(p->shared->backoffs, p->mono);
 	for (uint32_t i = 0; i < n; i++) {
 		if (!is_on_usable_node(p, pods[i]) || (pods[i]->deletion && queue_is_overdue(p, pods[i])))
 			continue;

@@ -14,7 +14,7 @@
 #include "controllers/queue/failures.h"
 #include "controllers/queue/next.h"
 #include "controllers/queue/pace.h"
-#include "controllers/queue/refusals.h"
+#include "controllers/queue/backoffs.h"
 #include "controllers/queue/shell.h"
 
 enum {
@@ -50,7 +50,7 @@ static void stop(struct kar_controller *c)
 
 	queue_forget_lines(&shared->lines);
 	queue_said_free(shared->said);
-	queue_refusals_free(shared->refusals);
+	queue_backoffs_free(shared->backoffs);
 	queue_failures_free(shared->failures);
 	free(shared);
 	c->shared = NULL;
@@ -61,7 +61,7 @@ static void start(struct kar_controller *c)
 	struct queue_shared *shared = kar_xcalloc(1, sizeof(*shared));
 
 	shared->said = queue_said_new();
-	shared->refusals = queue_refusals_new();
+	shared->backoffs = queue_backoffs_new();
 	shared->failures = queue_failures_new();
 	c->shared = shared;
 	queue_listen(c);

@@ -5,7 +5,7 @@
 #include "controllers/queue/next.h"
 #include "controllers/queue/pace.h"
 #include "controllers/queue/preemptible.h"
-#include "controllers/queue/refusals.h"
+#include "controllers/queue/backoffs.h"
 #include "controllers/queue/shell.h"
 #include "controllers/queue/write.h"
 
@@ -31,9 +31,12 @@ enum {
 /* Payload of an action. */
 struct body {
 	struct kar_str json;
-	kar_rv rv;       /* of the object that it was made from; 0: none */
-	kar_time waited; /* ms that the group has waited which it admits; -1: it admits none */
+	kar_rv rv;        /* of the object that it was made from; 0: none */
+	kar_time waited;  /* ms that the group has waited which it admits; -1: it admits none */
+	bool loses_extra; /* the group, to others */
 };
+
+static const kar_time REFUSED_MOST = 10 * KAR_MINUTE, EXTRA_MOST = KAR_MINUTE; /* of backoffs.h */
 
 /* The patch of @o whose body is in @out, which is released. @subresource NULL: none. */
 static struct kar_action *add_patch(struct queue_pass *p, const struct kar_object *o, const char *subresource,
@@ -67,6 +70,16 @@ static void note_admission(const struct queue_pass *p, const struct kar_podgroup
 	body->waited = p->now > since ? p->now - since : 0;
 }
 
+/* kube-scheduler may bind the next extra where it bound the one that is stopped: there is a pause before it. */
+static void note_lost_extra(const struct kar_podgroup *g, const struct kar_queue_decision *d,
+	struct kar_action *a)
+{
+	struct body *body = (struct body *)(uintptr_t)a->payload;
+
+	body->loses_extra = d->scaled && d->desired < g->status.desired &&
+		(d->limit == KAR_QUEUE_LIMIT_SHARE || d->limit == KAR_QUEUE_LIMIT_NODES);
+}
+
 static struct kar_action *patch_group(struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_decision *d)
 {
@@ -95,6 +108,7 @@ static struct kar_action *patch_group(struct queue_pass *p, const struct queue_g
 		&out);
 	if (queue_is_admitted(d) && !qg->admitted && !qg->taken_back)
 		note_admission(p, g, a);
+	note_lost_extra(g, d, a);
 	return a;
 }
 
@@ -559,6 +573,9 @@ void queue_wrote(const struct kar_sync *s, const struct kar_action *a,
 	if (body && body->waited >= 0)
 		kar_metric_observe(s->controller->metrics, &kar_m_kar_admission_wait_seconds,
 			(double)body->waited / KAR_SECOND, NULL);
+	if (body && body->loses_extra)
+		queue_backoffs_note(((struct queue_shared *)s->controller->shared)->backoffs, a->uid,
+			"it lost a pod to others", EXTRA_MOST, s->mono);
 }
 
 void queue_refused(const struct kar_sync *s, const struct kar_action *a, const struct kar_err *err)
@@ -567,7 +584,7 @@ void queue_refused(const struct kar_sync *s, const struct kar_action *a, const s
 
 	if (a->what != EVICT)
 		return;
-	queue_refusals_note(shared->refusals, a->uid, err->msg, s->mono);
+	queue_backoffs_note(shared->backoffs, a->uid, err->msg, REFUSED_MOST, s->mono);
 	/* The room that was held for its taker is not to come. Others may be refused as well, one pass after the other. */
 	kar_workqueue_add_at(s->controller->queue, s->key, s->mono + KAR_SECOND);
 }

@@ -381,6 +381,7 @@ static const char *describe_cause(const struct kar_podgroup_status *st)
 		[KAR_PG_LIMIT_FREEZING_WINDOW] = "the freezing window has not ended",
 		[KAR_PG_LIMIT_MAX_LOAD] = "--max-load-desired keeps the rest of the cluster free",
 		[KAR_PG_LIMIT_QUOTA_EXCEEDED] = "a quota of the namespace has no room for more",
+		[KAR_PG_LIMIT_NAMESPACE_LIMIT] = "the namespace has what the queue allows it",
 		[KAR_PG_LIMIT_QUEUE_CAPABILITY] = "the capability of the queue is used up",
 		[KAR_PG_LIMIT_FAIR_SHARE] = "there is no room, and others have their share of it",
 		[KAR_PG_LIMIT_HEAD_RESERVED] = "room is held for a job that waits long",

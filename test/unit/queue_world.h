@@ -9,6 +9,7 @@
  *   queue NAME ...            under=PARENT w=WEIGHT n= g= cap=RES:N,RES:N jobs=N, flags strict preempt provisions closed drain keep
  *                             deleting in-order; of=FLAVOR, and then n= and cap= are of it; usual=SECONDS (median run time of five jobs); was=PARENT (in force so far; "root": top)
  *   quota NS QUOTA RES=N ...  pods, requests.cpu ...; foreign=N is of all rows of it; quotas come before groups
+ *   allows NS QUEUE RES=N ... pods, cpu ...: the queue allows the namespace so much; before groups
  *   reservation QUEUE GROUP since=T until=T pods=N gathered=PERCENT   status.reservation (groups come before)
  *   budget NAME=N             a PodDisruptionBudget of which N pods may be disrupted
  *   foreign RES=N on=NODE     a pod that no group owns; without "on" it is pending; p=PRIORITY: it may be evicted
@@ -266,7 +267,8 @@ static inline uint32_t world_find(const struct world *w, const char *name)
 	return KAR_QUEUE_NONE;
 }
 
-static inline void world_quota(struct world *w, const char *text)
+/* @of_queue: not a ResourceQuota, but what the queue of this name allows the namespace. */
+static inline void world_quota(struct world *w, const char *text, bool of_queue)
 {
 	const char *ns = words_part(&w->a, &text, " "), *quota = words_part(&w->a, &text, " ");
 	uint32_t first = w->s.n_rows;
@@ -284,6 +286,7 @@ static inline void world_quota(struct world *w, const char *text)
 		n = strstr(word, "cpu") ? 1000 * n : n;
 		w->rows[w->s.n_rows++] = (struct kar_queue_quota_row){ .ns = ns,
 			.quota = quota,
+			.of_queue = of_queue,
 			.resource = word,
 			.limit = n,
 			.hard = n };
@@ -357,7 +360,7 @@ static inline void world_charge(struct world *w, const char *ns, struct kar_queu
 		for (uint32_t k = 0; k < needs->n_amounts; k++) {
 			const char *dot = strchr(w->rows[i].resource, '.');
 
-			if (dot && strcmp(dot + 1, needs->amounts[k].resource) == 0)
+			if (strcmp(dot ? dot + 1 : w->rows[i].resource, needs->amounts[k].resource) == 0)
 				amount = needs->amounts[k].amount;
 		}
 		if (amount)
@@ -472,7 +475,7 @@ static inline bool world_group_word(struct world *w, struct kar_queue_group *g, 
 		const char *name;
 		kar_time *at;
 	} times[] = { { "t", &g->creation }, { "formed", &g->formed_at }, { "admitted", &g->admitted_at },
-		{ "scaled", &g->last_scale }, { "started", &g->started_at },
+		{ "scaled", &g->last_scale }, { "grows", &g->grows_at }, { "started", &g->started_at },
 		{ "window", &g->freezing_window }, { "ends", &g->ends_at }, { "for", &g->runs_for },
 		{ "timeout", &g->schedule_timeout } };
 
@@ -504,8 +507,6 @@ static inline bool world_group_word(struct world *w, struct kar_queue_group *g, 
 		g->created_bound = true;
 	else if (strcmp(word, "resized") == 0)
 		g->resized = true;
-	else if (strcmp(word, "others-first") == 0)
-		g->others_first = true;
 	else if (strcmp(word, "asks") == 0)
 		g->asks = true;
 	else if (strcmp(word, "yields") == 0)
@@ -680,8 +681,8 @@ static inline void world_say(struct world *w, const char *text)
 			world_queue(w, one);
 		else if (strcmp(what, "flavor") == 0)
 			world_flavor(w, one);
-		else if (strcmp(what, "quota") == 0)
-			world_quota(w, one);
+		else if (strcmp(what, "quota") == 0 || strcmp(what, "allows") == 0)
+			world_quota(w, one, strcmp(what, "allows") == 0);
 		else if (strcmp(what, "budget") == 0)
 			world_budget(w, one);
 		else if (strcmp(what, "foreign") == 0)

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "common/base/str.h"
-#include "controllers/queue/refusals.h"
+#include "controllers/queue/backoffs.h"
 #include "test/unit/queue_sync_fixture.h"
 
 #define OWNED(kind) \
@@ -187,30 +187,30 @@ static void who_was_refused_is_asked_for_later(void **state KAR_UNUSED)
 	assert_string_equal(sync_text(true), RESERVES "; " EVICTS("o"));
 }
 
-static void refusals_last_ever_longer(void **state KAR_UNUSED)
+static void backoffs_last_ever_longer(void **state KAR_UNUSED)
 {
 	static const kar_time lasts[] = { 10, 20, 40, 80, 160, 320, 600, 600 };
-	struct queue_refusals *r = queue_refusals_new();
+	struct queue_backoffs *r = queue_backoffs_new();
 	kar_time now = 1, in = 0;
 
-	assert_null(queue_refusals_of(r, "u", now, &in));
+	assert_null(queue_backoffs_of(r, "u", now, &in));
 	for (size_t i = 0; i < KAR_LEN(lasts); i++) {
-		queue_refusals_note(r, "u", "no", now);
-		assert_string_equal(queue_refusals_of(r, "u", now + 1000, &in), "no");
+		queue_backoffs_note(r, "u", "no", 10 * KAR_MINUTE, now);
+		assert_string_equal(queue_backoffs_of(r, "u", now + 1000, &in), "no");
 		assert_int_equal(in, (lasts[i] - 1) * 1000);
-		assert_null(queue_refusals_of(r, "v", now, &in));
+		assert_null(queue_backoffs_of(r, "v", now, &in));
 		now += lasts[i] * 1000;
-		assert_null(queue_refusals_of(r, "u", now, &in));
+		assert_null(queue_backoffs_of(r, "u", now, &in));
 	}
-	queue_refusals_sweep(r, now);
-	queue_refusals_note(r, "u", "no", now);
-	queue_refusals_of(r, "u", now, &in);
+	queue_backoffs_sweep(r, now);
+	queue_backoffs_note(r, "u", "no", 10 * KAR_MINUTE, now);
+	queue_backoffs_of(r, "u", now, &in);
 	assert_int_equal(in, 600000);
-	queue_refusals_sweep(r, now + 60 * KAR_MINUTE);
-	queue_refusals_note(r, "u", "no", now);
-	queue_refusals_of(r, "u", now, &in);
+	queue_backoffs_sweep(r, now + 60 * KAR_MINUTE);
+	queue_backoffs_note(r, "u", "no", 10 * KAR_MINUTE, now);
+	queue_backoffs_of(r, "u", now, &in);
 	assert_int_equal(in, 10000);
-	queue_refusals_free(r);
+	queue_backoffs_free(r);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -224,7 +224,7 @@ int main(void)
 		TEST(nobody_with_two_budgets_is_evicted),
 		TEST(who_has_a_budget_goes_first),
 		TEST(who_was_refused_is_asked_for_later),
-		TEST(refusals_last_ever_longer),
+		TEST(backoffs_last_ever_longer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -159,7 +159,7 @@ static void job_is_adopted_with_the_pods_that_it_has(void **state)
 	for (size_t i = 0; i < KAR_LEN(adopted); i++) {
 		assert_int_equal(teardown(state), 0); /* a world of its own for each row */
 		setup(state);
-		put_queue("default", "\"capability\":{\"pods\":1}");
+		put_queue("default", "\"capability\":{\"pods\":1},\"maxRunSeconds\":60");
 		put_named(w.stores.queuejobs, "o", "",
 			",\"spec\":{\"taskSpecs\":[{\"name\":\"t\",\"replicas\":4,\"template\":{}}]},\"status\":{\"phase\":\"Starting\",\"incarnation\":1,"
 			"\"tasks\":[{\"name\":\"t\",\"started\":true}]}");
@@ -168,6 +168,7 @@ static void job_is_adopted_with_the_pods_that_it_has(void **state)
 		if (!strstr(sync_text(true), "ns/o (Admitted=True"))
 			fail_msg("%s: it is not adopted", adopted[i].name);
 		check_says(&w.sync.plan.actions[0], adopted[i].says);
+		check_says(&w.sync.plan.actions[0], "\"runSeconds\":60"); /* as it was admitted with */
 	}
 }
 

@@ -6,6 +6,8 @@
 
 #include <cmocka.h>
 
+#include "controllers/queue/backoffs.h"
+#include "controllers/queue/pass.h"
 #include "test/unit/queue_sync_fixture.h"
 
 /* Three nodes of 10 CPUs. */
@@ -165,6 +167,25 @@ static void pods_that_nobody_stops_stay(void **state)
 	}
 }
 
+/* A job of three pods and a minimum of one has two, and there is room. */
+static void who_lost_a_pod_to_others_pauses(void **state)
+{
+	const struct queue_shared *shared = w.controller.shared;
+
+	(void)state;
+	put_job(3, 1, "", "");
+	put_group_of_job("g",
+		"\"phase\":\"Running\",\"position\":0,\"desired\":2,\"desiredOf\":3,\"lastScaleTime\":\"2026-11-21T13:46:20Z\",\"placement\":{\"state\":\"Satisfied\",\"attempt\":1}," ADMITTED(
+			"True", "Admitted", "admitted by queue default") ",\"admittedQueue\":\"default\"");
+	put_pod(0, "n1", NULL);
+	put_pod(1, "n2", NULL);
+	queue_backoffs_note(shared->backoffs, "uid-g", "it lost a pod to others", KAR_MINUTE, w.mono);
+	assert_null(strstr(sync_text(true), "podgroups"));
+	w.mono += 10 * KAR_SECOND;
+	assert_non_null(strstr(sync_text(true), "podgroups/status ns/g"));
+	check_says(&w.sync.plan.actions[0], "\"desired\":3,\"desiredOf\":3");
+}
+
 /* The minimum of a gang of four pods is raised to six in a queue for four. Of the task that is listed first two pods run, and four are to come. */
 static void raised_minimum_is_not_what_stays(void **state)
 {
@@ -192,6 +213,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(pods_that_nobody_stops_stay, begin, teardown),
+		TEST(who_lost_a_pod_to_others_pauses),
 		TEST(raised_minimum_is_not_what_stays),
 		TEST(stuck_pods_get_other_nodes),
 		TEST(pass_comes_again_when_a_pod_may_be_stuck),

@@ -111,30 +111,10 @@ static void admitted_job_goes_on_when_the_limit_is_lowered(void **state)
 	assert_string_equal(sync_text(true), "");
 }
 
-/* Its group was deleted while it ran, and made again. */
-static void adopted_group_gets_the_limit_again(void **state)
-{
-	(void)state;
-	put_queue("default", "\"maxRunSeconds\":60");
-	put_node("n1", "10", "");
-	put_job("", ",\"status\":{\"phase\":\"Running\",\"incarnation\":1}");
-	put_group_of_job("g", "");
-	put_named(w.stores.pods, "g-t-0",
-		",\"labels\":{\"kube-arbitrator.io/queuejob\":\"g\",\"kube-arbitrator.io/task\":\"t\",\"kube-arbitrator.io/index\":\"0\","
-		"\"scheduling.x-k8s.io/pod-group\":\"g\"},\"ownerReferences\":[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\","
-		"\"kind\":\"QueueJob\",\"name\":\"g\",\"uid\":\"uid-g\",\"controller\":true}]",
-		",\"spec\":{\"nodeName\":\"n1\",\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"6\"}}}]},"
-		"\"status\":{\"phase\":\"Running\"}");
-	if (!strstr(sync_text(true), "Admitted=True"))
-		fail_msg("got \"%s\"", sync_text(true));
-	check_says(&w.sync.plan.actions[0], "\"runSeconds\":60");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(queue_limits_for_how_long_jobs_run, setup, teardown),
-		cmocka_unit_test_setup_teardown(adopted_group_gets_the_limit_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(admitted_job_goes_on_when_the_limit_is_lowered, setup,
 			teardown),
 	};

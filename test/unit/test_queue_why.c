@@ -472,7 +472,8 @@ static void edited_templates(void **state)
 static const char *limit(struct world *w, uint32_t group)
 {
 	static const char *const names[KAR_QUEUE_LIMITS] = { "all", "starting", "closed", "freezing", "load",
-		"quota", "capability", "share", "head", "guarantee", "capacity", "nodes", "stopping" };
+		"quota", "namespace", "capability", "share", "head", "guarantee", "capacity", "nodes",
+		"stopping" };
 	const struct kar_queue_decision *d = &w->r.groups[group];
 
 	return kar_arena_printf(&w->a, "%d, %s: %s", (int)d->desired, names[d->limit],
@@ -514,6 +515,15 @@ static void no_more_pods(void **state)
 		{ "a quota that is kept for whoever starts",
 			"node n cpu=20; queue a; quota default c pods=9; group h a 2 cpu=1 bare=2 admitted=9999; group j a 1..6 cpu=1 run=3",
 			"3, quota: jobs of the namespace that start go first for its quota" },
+		{ "a limit of the namespace",
+			"node n cpu=20; queue a; allows default a cpu=3; group j a 1..6 cpu=1 run=3",
+			"3, namespace: insufficient cpu: 1 requested, 0 of 3 free (1 short), queue a allows namespace default 3, used 3" },
+		{ "a job that starts keeps nobody from what the queue allows the namespace",
+			"node n cpu=20; queue a; allows default a cpu=9; group h a 2 cpu=1 bare=2 admitted=9999; group j a 1..6 cpu=1 run=3",
+			"6, all: -" },
+		{ "it lost a pod to others",
+			"node n cpu=20; queue a; group j a 1..4 cpu=1 run=2 scaled=9998 grows=10008",
+			"2, freezing: it lost a pod to others, and gets the next one at 1970-01-01T02:46:48Z" },
 		{ "capability", "node n cpu=20; queue a cap=cpu:4; group j a 1..6 cpu=1 run=4",
 			"4, capability: insufficient cpu: 1 requested, 0 of 4 free (1 short), queue a has capability 4" },
 		{ "capability of a parent, that others use",
