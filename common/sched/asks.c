@@ -134,13 +134,30 @@ static bool place_parts(struct sched_try *t, const struct part *all, uint32_t n,
 	return false;
 }
 
+/* So that rules between pods of different parts hold, whichever of them kube-scheduler takes first. */
+static bool place_by_rules(struct sched_try *t, const struct part *all, uint32_t n, bool back,
+	struct kar_placement *out)
+{
+	size_t mark = kar_sched_mark(t->s);
+
+	if (place_parts(t, all, n, back, out) && sched_rules_hold(t)) {
+		kar_sched_keep(t->s, mark);
+		return true;
+	}
+	kar_sched_undo(t->s, mark);
+	return false;
+}
+
+/* If neither order does that, one in which they fit: it may be that kube-scheduler takes them as they were placed. */
 static bool place_asks(struct sched_try *t, struct kar_placement *out)
 {
 	uint32_t n;
 	const struct part *all = parts_of(t->gang, NULL, t->a, &n);
 
-	if (!place_parts(t, all, n, false, out) &&
-		(out->proved || n < 2 || !place_parts(t, all, n, true, out)))
+	if (!place_by_rules(t, all, n, false, out) &&
+		(out->proved ||
+			(!place_by_rules(t, all, n, true, out) && !place_parts(t, all, n, false, out) &&
+				!place_parts(t, all, n, true, out))))
 		return false;
 	out->places = t->places;
 	out->n_places = t->n_places;
@@ -199,16 +216,18 @@ static struct kar_sched_why explain_parts(struct kar_sched *s, const struct kar_
 	int64_t placed = 0;
 	bool found = false;
 
-	for (uint32_t i = 0; i < n && !found; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		struct kar_placement got;
 
-		found = !sched_place(s, &all[i].gang, a, &got);
-		if (!found) {
+		if (sched_place(s, &all[i].gang, a, &got)) {
 			placed += all[i].need;
 			continue;
 		}
-		why = sched_explain(s, &all[i].gang, all[i].names, a);
-		why.text = of_part(&all[i], why.text, a);
+		if (!found) {
+			why = sched_explain(s, &all[i].gang, all[i].names, a);
+			why.text = of_part(&all[i], why.text, a);
+		}
+		found = true;
 	}
 	kar_sched_undo(s, mark);
 	if (!found) {

@@ -237,6 +237,12 @@ static bool is_about(const struct sched_class *c, const struct sched_set *set)
 	return false;
 }
 
+bool sched_follows_seed(const struct sched_try *t, uint32_t role)
+{
+	return t->seed_key && t->seed_all &&
+		is_about(&t->s->classes[t->gang->roles[role].class], t->seed_set);
+}
+
 static bool is_seeded(const struct sched_try *t, const struct sched_class *c, uint32_t node)
 {
 	return !t->seed_key || !is_about(c, t->seed_set) ||

@@ -234,6 +234,7 @@ struct sched_try {
 	/* Pods that are in the set, or ask for its company, go to nodes with this value of the label; NULL: wherever they may. */
 	const char *seed_key, *seed_value;
 	const struct sched_set *seed_set;
+	bool seed_all; /* also those that have no rule of their own */
 };
 
 /* Value of a label that is interned; NULL: it has not the label. */
@@ -329,6 +330,8 @@ struct sched_seeds {
 struct sched_seeds sched_find_seeds(struct sched_try *t) KAR_NONNULL;
 /* Pods that want to be together go where most of them have room. */
 void sched_seed_largest(struct sched_try *t) KAR_NONNULL;
+/* The role goes where the seed is, though it has no rule of its own. */
+bool sched_follows_seed(const struct sched_try *t, uint32_t role) KAR_NONNULL;
 
 /* --- class.c */
 /* A resource has got a number: classes that ask for it can have it. */

@@ -58,8 +58,9 @@ int32_t sched_fill(struct sched_try *t, uint32_t role, int32_t n)
 		return 0;
 	if (t->gang->topology.n_labels)
 		return sched_fill_by_wish(t, role, n);
-	return sched_is_ruled(&t->s->classes[t->gang->roles[role].class]) ? sched_fill_ruled(t, role, n)
-									  : sched_fill_level(t, role, n);
+	return sched_is_ruled(&t->s->classes[t->gang->roles[role].class]) || sched_follows_seed(t, role)
+		? sched_fill_ruled(t, role, n)
+		: sched_fill_level(t, role, n);
 }
 
 /* --- orders of roles ------------------------------------------------------------------------------- */
@@ -150,7 +151,10 @@ static uint32_t *order_by_scarcity(struct sched_try *t)
 
 /* --- a gang in one scope --------------------------------------------------------------------------- */
 
-/* All needs in this order; nothing is taken if one is not met. */
+/*
+ * All needs in this order; nothing is taken if one is not met. Those that are placed stay apart, or together, as they ask for, whichever of
+ * them kube-scheduler takes first.
+ */
 static bool place_in_order(struct sched_try *t, const uint32_t *order, uint32_t n)
 {
 	size_t mark = kar_sched_mark(t->s);
@@ -164,6 +168,11 @@ static bool place_in_order(struct sched_try *t, const uint32_t *order, uint32_t 
 			t->n_places = 0;
 			return false;
 		}
+	}
+	if (!sched_rules_hold(t)) {
+		kar_sched_undo(t->s, mark);
+		t->n_places = 0;
+		return false;
 	}
 	kar_sched_keep(t->s, mark);
 	return true;
@@ -205,6 +214,25 @@ static bool cannot_fit(struct sched_try *t)
 	return false;
 }
 
+static bool search(struct sched_try *t, bool *proved)
+{
+	size_t mark = kar_sched_mark(t->s);
+
+	if (!sched_search(t, proved)) {
+		kar_sched_keep(t->s, mark);
+		return false;
+	}
+	if (!sched_rules_hold(t)) {
+		kar_sched_undo(t->s, mark);
+		t->n_places = 0;
+		return false;
+	}
+	kar_sched_keep(t->s, mark);
+	if (t->gang->topology.n_labels)
+		sched_sort_places(t, 0);
+	return true;
+}
+
 static bool place_as_they_come(struct sched_try *t, bool *proved)
 {
 	static const uint32_t alone[] = { 0 };
@@ -217,17 +245,29 @@ static bool place_as_they_come(struct sched_try *t, bool *proved)
 		return true;
 	if (sched_is_sliced(t))
 		return false; /* the search knows no slices */
-	if (!sched_search(t, proved))
-		return false;
-	if (t->gang->topology.n_labels)
-		sched_sort_places(t, 0);
-	return true;
+	return search(t, proved);
+}
+
+/* In a domain of the label for which others are asked for company. @all: also those of the set that ask for none. */
+static bool place_by_seeds(struct sched_try *t, const struct sched_seeds *seeds, bool all, bool *proved)
+{
+	bool fits = false;
+
+	t->seed_key = seeds->key;
+	t->seed_set = seeds->set;
+	t->seed_all = all;
+	for (uint32_t i = 0; i < seeds->n_may && i < SEEDS_TRIED && !fits; i++) {
+		t->seed_value = seeds->values[i];
+		fits = place_as_they_come(t, proved);
+	}
+	t->seed_key = NULL; /* those beyond the minimum find company now */
+	return fits;
 }
 
 static bool place_needs(struct sched_try *t, bool *proved)
 {
 	struct sched_seeds seeds;
-	bool fits = false;
+	bool fits;
 
 	*proved = cannot_fit(t);
 	if (*proved)
@@ -235,39 +275,28 @@ static bool place_needs(struct sched_try *t, bool *proved)
 	seeds = sched_find_seeds(t);
 	if (!seeds.key)
 		return place_as_they_come(t, proved);
-	t->seed_key = seeds.key;
-	t->seed_set = seeds.set;
-	for (uint32_t i = 0; i < seeds.n_may && i < SEEDS_TRIED && !fits; i++) {
-		t->seed_value = seeds.values[i];
-		fits = place_as_they_come(t, proved);
-	}
-	t->seed_key = NULL; /* those beyond the minimum find company now */
+	fits = place_by_seeds(t, &seeds, true, proved);
 	if (fits || t->gang->n_roles == 1) {
 		*proved = !seeds.n_may;
 		return fits;
 	}
 	/* Other roles of the set may be where they have no room. */
-	fits = place_as_they_come(t, proved);
+	fits = place_by_seeds(t, &seeds, false, proved) || place_as_they_come(t, proved);
 	*proved = false;
 	return fits;
-}
-
-/* Those that are placed stay apart, or together, as they ask for, whichever of them comes first. */
-static bool place_in_any_order(struct sched_try *t, bool *proved)
-{
-	if (!place_needs(t, proved))
-		return false;
-	*proved = false;
-	return sched_rules_hold(t);
 }
 
 /* Pods beyond the minimum, if those that it has are not too many for others then. Returns how many. */
 static int32_t add_wanted(struct sched_try *t, uint32_t role)
 {
-	size_t mark = kar_sched_mark(t->s);
+	size_t mark;
 	uint32_t before = t->n_places;
-	int32_t n = sched_fill(t, role, t->gang->roles[role].want);
+	int32_t n;
 
+	if (!t->gang->roles[role].want)
+		return 0;
+	mark = kar_sched_mark(t->s);
+	n = sched_fill(t, role, t->gang->roles[role].want);
 	if (sched_rules_hold(t)) {
 		kar_sched_keep(t->s, mark);
 		return n;
@@ -281,7 +310,7 @@ bool sched_place_in_scope(struct sched_try *t, struct kar_placement *out)
 {
 	size_t mark = kar_sched_mark(t->s);
 
-	if (!place_in_any_order(t, &out->proved) || !sched_hold(t->s, t->gang, t->a, out)) {
+	if (!place_needs(t, &out->proved) || !sched_hold(t->s, t->gang, t->a, out)) {
 		kar_sched_undo(t->s, mark);
 		t->n_places = 0;
 		return false;

@@ -100,20 +100,26 @@ static struct kar_pg_placement roll_back(const struct podgroup_attempt *a, struc
 	return pl;
 }
 
-/* The role that lacks places, as far as that is known. */
-static const char *role_that_lacks(const struct podgroup_attempt *a)
+/*
+ * The domain that one of its members lacks a place in; none: it need not be in one, or nobody knows which member that is. Of members that were created
+ * bound, tasks may be in domains of their own, and what lacks places is not recorded by task.
+ */
+static struct kar_array lost_domain(const struct podgroup_attempt *a, struct kar_arena *arena)
 {
 	const struct podgroup_few *lost = &a->t->unschedulable;
+	struct kar_array found = { 0 };
 
-	if (lost->n)
-		return kar_pod_role(lost->items[0].pod);
-	return recorded(a)->n_domains && recorded(a)->domains[0].role ? recorded(a)->domains[0].role : "";
+	for (size_t i = 0; i < lost->n && !found.n; i++)
+		found = kar_pg_required_domain(recorded(a), kar_pod_role(lost->items[i].pod), arena);
+	if (!lost->n && recorded(a)->n_domains && !recorded(a)->domains[0].role)
+		found = kar_pg_required_domain(recorded(a), "", arena);
+	return found;
 }
 
-/* The path and the label of the domain that it must be in: "example.com/rack=b1/r3"; NULL: it need not. */
+/* Its path and its label: "example.com/rack=b1/r3"; NULL: there is none. */
 static const char *domain_of(const struct podgroup_attempt *a, struct kar_arena *arena)
 {
-	const struct kar_array all = kar_pg_required_domain(recorded(a), role_that_lacks(a), arena);
+	const struct kar_array all = lost_domain(a, arena);
 	const struct kar_pair *levels = all.items;
 	const char *path = "";
 

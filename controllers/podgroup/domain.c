@@ -48,9 +48,12 @@ const char *podgroup_outside(const struct kar_stores *stores, const struct podgr
 
 	for (size_t i = 0; i < v->n_pods && p->n_domains && is_placed(v->group); i++) {
 		const char *node = kar_pod_alive(v->pods[i]) ? v->pods[i]->node : NULL;
-		const struct kar_array domain = kar_pg_required_domain(p, kar_pod_role(v->pods[i]), a);
+		struct kar_array domain;
 
-		if (!node || !is_outside(stores, node, &domain))
+		if (!node)
+			continue;
+		domain = kar_pg_required_domain(p, kar_pod_role(v->pods[i]), a);
+		if (!is_outside(stores, node, &domain))
 			continue;
 		more |= first && !kar_streq(node, first);
 		if (first && strcmp(node, first) >= 0)

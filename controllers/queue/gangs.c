@@ -229,9 +229,10 @@ static void observe_edit(struct making *m)
 		const struct kar_workload_role *r = &m->roles.items[i];
 		int32_t n = (int32_t)kar_clamp((int64_t)r->need + (r->need ? r->n_done : 0), 0, r->replicas);
 
-		if (n)
-			queue_run_add(&runs, m->classes[i], n,
-				queue_quota_of_role(m->p->quota, m->owner->ns, r));
+		if (!n)
+			continue;
+		queue_run_add(&runs, m->classes[i], n, queue_quota_of_role(m->p->quota, m->owner->ns, r));
+		runs.items[runs.n - 1].ask = r->ask;
 	}
 	m->in->edit = kar_podgroup_has_let_in(m->group, w->generation) ? KAR_QUEUE_EDIT_COMES
 								       : KAR_QUEUE_EDIT_WAITS;

@@ -12,7 +12,6 @@
 #include "controllers/cluster/topologies.h"
 #include "controllers/cluster/suspendable.h"
 #include "controllers/cluster/unit.h"
-#include "controllers/queue/backoffs.h"
 #include "controllers/queue/failures.h"
 #include "controllers/queue/pass.h"
 #include "controllers/queue/preemptible.h"
@@ -334,14 +333,6 @@ static void observe_workload(const struct kar_workload *w, const struct kar_podg
 	in->started_at = w->started_at;
 }
 
-/* After it has lost an extra to others. */
-static kar_time grows_at(const struct queue_pass *p, const struct kar_podgroup *g)
-{
-	kar_time in = 0;
-
-	return p->shared && queue_backoffs_of(p->shared->backoffs, g->o.uid, p->mono, &in) ? p->now + in : 0;
-}
-
 static void observe_times(const struct queue_pass *p, const struct queue_group *qg,
 	struct kar_queue_group *in)
 {
@@ -357,7 +348,7 @@ static void observe_times(const struct queue_pass *p, const struct queue_group *
 		in->formed_at = scheduled >= in->admitted_at ? scheduled : 0;
 	}
 	in->last_scale = st->last_scale_time;
-	in->grows_at = grows_at(p, qg->group);
+	in->grows_at = queue_grows_at(p, qg->group);
 	if (qg->workload)
 		observe_workload(qg->workload, st, in);
 	queue_observe_end(p, qg, in);

@@ -146,6 +146,8 @@ void queue_check_run_time(const struct queue_pass *p, const struct queue_group *
 	struct kar_queue_group *in) KAR_NONNULL;
 /* status.runSeconds of a group that is admitted now. */
 int64_t queue_run_seconds(const struct queue_pass *p, const struct queue_group *qg) KAR_NONNULL;
+/* No extra of the group comes before that, as it has lost one to others: wall ms, or 0. */
+kar_time queue_grows_at(const struct queue_pass *p, const struct kar_podgroup *g) KAR_NONNULL;
 /* For how long a group runs, and when one that has started ends at the latest. */
 void queue_observe_end(const struct queue_pass *p, const struct queue_group *qg,
 	struct kar_queue_group *in) KAR_NONNULL;

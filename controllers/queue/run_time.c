@@ -1,5 +1,6 @@
 /* For how long groups may run in their queues, and when they end (decision 126). */
 #include "controllers/cluster/asked.h"
+#include "controllers/queue/backoffs.h"
 #include "controllers/queue/pass.h"
 
 /* Seconds after which it is ended by its own spec; 0: by none. */
@@ -56,4 +57,11 @@ void queue_observe_end(const struct queue_pass *p, const struct queue_group *qg,
 	in->runs_for = seconds * KAR_SECOND;
 	if (in->started_at && seconds > 0)
 		in->ends_at = in->started_at + seconds * KAR_SECOND;
+}
+
+kar_time queue_grows_at(const struct queue_pass *p, const struct kar_podgroup *g)
+{
+	kar_time in = 0;
+
+	return p->shared && queue_backoffs_of(p->shared->backoffs, g->o.uid, p->mono, &in) ? p->now + in : 0;
 }

@@ -61,15 +61,17 @@ static bool takes(const char *word, const char *prefix, const char **value)
 	return strncmp(word, prefix, n) == 0;
 }
 
-/* "rack:r3", which is required */
+/* "rack:r3", which is required; "rack:r3:w": of role w */
 static void read_domain(struct scene *s, const char *text)
 {
 	struct kar_pg_placement *p = &s->group.status.placement;
-	size_t n = strcspn(text, ":");
+	size_t n = strcspn(text, ":"), m = strcspn(text + n + 1, ":");
+	const char *rest = text + n + 1 + m;
 
 	p->domains = kar_arena_alloc(&s->arena, 1, sizeof(*p->domains));
 	p->domains[0] = (struct kar_pg_domain){ .label = kar_arena_strndup(&s->arena, text, n),
-		.value = text + n + 1,
+		.value = kar_arena_strndup(&s->arena, text + n + 1, m),
+		.role = *rest ? rest + 1 : NULL,
 		.required = true };
 	p->n_domains = 1;
 }

@@ -61,8 +61,8 @@ def story_tasks_ask_for_racks_of_their_own(s):
     """Replicas of a leader and a worker are together in a rack each, and a task without a wish is anywhere; a task that no rack holds is named."""
     wait_until_alone(s)
 
-    def job(name, tasks):
-        whole = gang(name, replicas=1)
+    def job(name, tasks, **sched):
+        whole = gang(name, replicas=1, sched=sched)
         template = whole["spec"]["taskSpecs"][0]["template"]
         whole["spec"]["taskSpecs"] = [{"name": task, "replicas": n, "template": template, **asks} for task, n, asks in tasks]
         return whole
@@ -70,7 +70,8 @@ def story_tasks_ask_for_racks_of_their_own(s):
     with racks(s, names=("r1", "r2", "r2", "r1")) as _:
         n = nodes_of(s)
         s.apply(job("train", [("leader-0", 1, {"topologyGroup": "a", "topology": {"required": RACK}}), ("worker-0", 1, {"topologyGroup": "a"}),
-                              ("leader-1", 1, {"topologyGroup": "b"}), ("worker-1", 1, {"topologyGroup": "b", "topology": {"required": RACK}})]))
+                              ("leader-1", 1, {"topologyGroup": "b"}), ("worker-1", 1, {"topologyGroup": "b", "topology": {"required": RACK}})],
+                    topology={"required": RACK}))
         s.wait_phase("train", "Running", running=4)
         for k, there in (("0", {n[0], n[3]}), ("1", {n[1], n[2]})):
             pods = [p for name, p in s.pods("train").items() if name.startswith((f"train-leader-{k}", f"train-worker-{k}"))]
@@ -78,6 +79,10 @@ def story_tasks_ask_for_racks_of_their_own(s):
             expect_equal([p["spec"]["nodeSelector"] for p in pods], [{RACK: "r1" if k == "0" else "r2"}] * 2, "node selectors")
         expect_equal([(d["role"], d["value"]) for d in placement(s, "train")["domains"]],
                      [("leader-0", "r1"), ("worker-0", "r1"), ("leader-1", "r2"), ("worker-1", "r2")], "domains by role")
+        more = [{"op": "replace", "path": f"/spec/taskSpecs/{i}/template/spec/containers/0/resources/requests/cpu", "value": "50"} for i in range(4)]
+        s.kubectl("patch", "queuejob", "train", "--type=json", "-p", json.dumps(more))
+        s.wait_phase("train", "Running", 60, running=4, incarnation=2)
+        expect_equal(len(set(p["spec"]["nodeName"] for p in s.pods("train").values())), 4, "nodes of the pods with the edited templates")
         s.kubectl("delete", "queuejob", "train", "--wait=true", "--cascade=foreground")
         s.apply(job("large", [("ps", 1, {}), ("worker", 3, {"topology": {"required": RACK}})]))
         words = f"3 of 4 pods fit on empty nodes: worker: largest {RACK} holds 2 of 3 pods on empty nodes (r1)"
