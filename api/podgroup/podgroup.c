@@ -162,8 +162,8 @@ const char *kar_pg_backend_name(enum kar_pg_backend b)
 }
 
 static const char *const limit_names[] = { "", "Starting", "QueueClosed", "FreezingWindow", "MaxLoad",
-	"QuotaExceeded", "NamespaceLimit", "QueueCapability", "FairShare", "HeadReserved", "GuaranteeReserved",
-	"InsufficientCapacity", "NoFit", "WaitingForTermination", NULL };
+	"QuotaExceeded", "NamespaceLimit", "QueueCapability", "FairShare", "HeadReserved",
+	"GuaranteeReserved", "InsufficientCapacity", "NoFit", "WaitingForTermination", NULL };
 
 const char *kar_pg_limit_name(enum kar_pg_limit l)
 {
