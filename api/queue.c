@@ -11,6 +11,10 @@
 struct wire_status {
 	struct kar_queue_status s;
 	const char *state;
+	struct wire_usage {
+		struct kar_queue_usage s;
+		struct kar_array flavors; /* struct kar_queue_flavor_usage */
+	} usage;
 	struct kar_array flavors;    /* struct kar_queue_flavor_status */
 	struct kar_array conditions; /* struct kar_wire_condition */
 };
@@ -25,8 +29,14 @@ struct wire_per_namespace {
 	int32_t max_jobs;
 };
 
+struct wire_fairness {
+	int32_t half_life;
+	bool charge_idle;
+};
+
 struct wire_spec {
 	struct kar_queue_spec s;
+	struct wire_fairness fairness;
 	struct wire_per_namespace per_namespace;
 	const char *provisioning;
 	struct kar_array deserved, guarantee, capability; /* struct kar_pair */
@@ -57,6 +67,12 @@ static const struct kar_field per_namespace_fields[] = {
 static const struct kar_desc per_namespace_desc =
 	KAR_DESC("QueuePerNamespace", struct wire_per_namespace, per_namespace_fields);
 
+static const struct kar_field fairness_fields[] = {
+	KAR_FIELD(struct wire_fairness, half_life, "halfLifeSeconds", KAR_F_INT32),
+	KAR_FIELD(struct wire_fairness, charge_idle, "chargeIdle", KAR_F_BOOL),
+};
+static const struct kar_desc fairness_desc = KAR_DESC("QueueFairness", struct wire_fairness, fairness_fields);
+
 static const struct kar_field spec_fields[] = {
 	KAR_FIELD(struct wire_spec, s.parent, "parent", KAR_F_STRING),
 	KAR_FIELD(struct wire_spec, s.weight, "weight", KAR_F_INT32),
@@ -67,6 +83,7 @@ static const struct kar_field spec_fields[] = {
 	KAR_FIELD(struct wire_spec, flavor_policy, "flavorPolicy", KAR_F_STRING),
 	KAR_FIELD_OPT(struct wire_spec, s.max_jobs, s.has_max_jobs, "maxJobs", KAR_F_INT32),
 	KAR_FIELD_SUB(struct wire_spec, per_namespace, "perNamespace", KAR_F_OBJECT, &per_namespace_desc),
+	KAR_FIELD_SUB(struct wire_spec, fairness, "fairness", KAR_F_OBJECT, &fairness_desc),
 	KAR_FIELD_OPT(struct wire_spec, s.max_priority, s.has_max_priority, "maxPriority", KAR_F_INT32),
 	KAR_FIELD(struct wire_spec, s.max_run_seconds, "maxRunSeconds", KAR_F_INT32),
 	KAR_FIELD(struct wire_spec, s.default_run_seconds, "defaultRunSeconds", KAR_F_INT32),
@@ -120,6 +137,30 @@ static const struct kar_field flavor_status_fields[] = {
 static const struct kar_desc flavor_status_table =
 	KAR_DESC("QueueFlavorStatus", struct kar_queue_flavor_status, flavor_status_fields);
 
+static const struct kar_field flavor_usage_fields[] = {
+	KAR_STATUS_TEXT(struct kar_queue_flavor_usage, name, "name", KAR_COPY_NAME, 0, NULL),
+	KAR_STATUS_PAIRS(struct kar_queue_flavor_usage, seconds, "seconds", 0, NULL),
+};
+static const struct kar_desc flavor_usage_table =
+	KAR_DESC("QueueFlavorUsage", struct kar_queue_flavor_usage, flavor_usage_fields);
+
+/* It follows what is allocated, so a change of it alone is no reason to write. */
+static const struct kar_field usage_fields[] = {
+	KAR_STATUS(TIME, struct wire_usage, s.time, "time", 0, NULL),
+	KAR_STATUS_PAIRS(struct wire_usage, s.seconds, "seconds", 0, NULL),
+	KAR_STATUS_STRUCTS(struct wire_usage, flavors, s.flavors, s.n_flavors, struct kar_queue_flavor_usage,
+		"flavors", &flavor_usage_table, KAR_SF_OMIT_ZERO, NULL),
+};
+static const struct kar_desc usage_table = KAR_DESC("QueueUsage", struct wire_usage, usage_fields);
+
+static const struct kar_field history_fields[] = {
+	KAR_STATUS(TIME, struct kar_queue_history, time, "time", 0, NULL),
+	KAR_STATUS(INT64, struct kar_queue_history, value, "value", 0, NULL),
+	KAR_STATUS(INT32, struct kar_queue_history, rate, "rate", KAR_SF_COUNTER, NULL),
+};
+static const struct kar_desc history_table =
+	KAR_DESC("QueueHistory", struct kar_queue_history, history_fields);
+
 static const struct kar_field status_fields[] = {
 	KAR_STATUS_ENUM(struct wire_status, state, s.state, "state", state_names,
 		KAR_SF_STORY | KAR_SF_PRINT_ALWAYS, "state"),
@@ -133,6 +174,9 @@ static const struct kar_field status_fields[] = {
 	KAR_STATUS_PAIRS(struct wire_status, s.entitled, "entitled", KAR_SF_COUNTER, NULL),
 	KAR_STATUS_STRUCTS(struct wire_status, flavors, s.flavors, s.n_flavors,
 		struct kar_queue_flavor_status, "flavors", &flavor_status_table, KAR_SF_COUNTER, NULL),
+	KAR_STATUS_STRUCT(struct wire_status, usage, s.usage, "usage", &usage_table, 0, NULL),
+	KAR_STATUS_STRUCT(struct wire_status, s.history, s.history, "history", &history_table, KAR_SF_COUNTER,
+		NULL),
 	KAR_STATUS(INT64, struct wire_status, s.share, "share", KAR_SF_COUNTER, NULL),
 	KAR_STATUS_STRUCT(struct wire_status, s.head, s.head, "head", &head_table, KAR_SF_COUNTER, NULL),
 	KAR_STATUS_STRUCT(struct wire_status, s.reservation, s.reservation, "reservation", &reservation_table,
@@ -208,6 +252,8 @@ static struct kar_queue_spec keep_spec(const struct wire_spec *w, struct kar_are
 	spec.capability = keep_amounts(&w->capability, true, mem);
 	spec.per_namespace = keep_amounts(&w->per_namespace.capability, true, mem);
 	spec.per_namespace_jobs = w->per_namespace.max_jobs > 0 ? w->per_namespace.max_jobs : 0;
+	spec.half_life = w->fairness.half_life > 0 ? w->fairness.half_life : 0;
+	spec.charge_idle = w->fairness.charge_idle;
 	if (w->flavors.n)
 		keep_flavors(&w->flavors, &spec, mem);
 	spec.flavors_in_order = kar_streq(w->flavor_policy, "InOrder");

@@ -9,6 +9,7 @@
 #include "api/core/selector.h"
 #include "api/status/condition.h"
 #include "api/status/status_fields.h"
+#include "api/status/usage.h"
 #include "common/kube/object.h"
 #include "common/queue/queue.h"
 
@@ -48,8 +49,10 @@ struct kar_queue_spec {
 	int32_t per_namespace_jobs;             /* perNamespace.maxJobs; 0: any number */
 	int32_t max_priority; /* a group that asks for more counts as this; only with .has_max_priority */
 	bool has_max_priority;
-	int32_t max_run_seconds;        /* a group that may run for longer is not admitted; 0: no limit */
-	int32_t default_run_seconds;    /* of a QueueJob without activeDeadlineSeconds; 0: none */
+	int32_t max_run_seconds;     /* a group that may run for longer is not admitted; 0: no limit */
+	int32_t default_run_seconds; /* of a QueueJob without activeDeadlineSeconds; 0: none */
+	int32_t half_life; /* s, fairness.halfLifeSeconds: its children go by what they have had; 0: by shares */
+	bool charge_idle; /* fairness.chargeIdle: also what they had while no other child waited */
 	struct kar_selector namespaces; /* namespaceSelector: whose groups it admits; empty: of all */
 	const char
 		*namespaces_problem;   /* why that means nothing, so that it admits none; NULL: it is valid */
@@ -85,6 +88,30 @@ struct kar_queue_flavor_status {
 	struct kar_array allocated, entitled; /* struct kar_pair */
 };
 
+/* What was used until .time of struct kar_queue_usage on nodes of a flavor. */
+struct kar_queue_flavor_usage {
+	const char *name;
+	struct kar_array seconds; /* as of struct kar_usage */
+};
+
+/* What its pods have used until .time. Since then they use .allocated of the status, and of each of its .flavors. */
+struct kar_queue_usage {
+	kar_time time;            /* 0: nothing was ever allocated */
+	struct kar_array seconds; /* as of struct kar_usage */
+	struct kar_queue_flavor_usage *flavors;
+	size_t n_flavors;
+};
+
+/*
+ * What it has had of the cluster, if its parent goes by that: the larger it is, the later its groups have their turn. It halves with each half-life
+ * of the parent.
+ */
+struct kar_queue_history {
+	kar_time time; /* 0: it has had nothing */
+	int64_t value; /* at .time: millionths of the cluster times seconds */
+	int32_t rate;  /* what it has since then, in millionths of the cluster; 0 while nothing is charged */
+};
+
 struct kar_queue_status {
 	enum kar_queue_state state;
 	int32_t pending, inqueue, running, completed, unknown; /* PodGroups by what they are doing */
@@ -92,6 +119,8 @@ struct kar_queue_status {
 	struct kar_array allocated, entitled; /* struct kar_pair: quantities by resource */
 	struct kar_queue_flavor_status *flavors;
 	size_t n_flavors;
+	struct kar_queue_usage usage;
+	struct kar_queue_history history;
 	int64_t share; /* thousandths */
 	struct kar_queue_head head;
 	struct kar_queue_reservation reservation;

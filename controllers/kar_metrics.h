@@ -40,6 +40,10 @@ struct kar_manager;
 		"PodGroups of a queue by what they do: pending, inqueue, running, completed, unknown") \
 	X(kar_queue_usage, KAR_GAUGE, NULL, "queue,resource", \
 		"What the admitted groups of a queue and of all below it hold: cores, bytes, pieces") \
+	X(kar_queue_usage_seconds_total, KAR_COUNTER, NULL, "queue,resource", \
+		"What the pods of a queue and of all below it have used: amounts (cores, bytes, pieces) times seconds, as .status.usage of the Queue") \
+	X(kar_queue_flavor_usage_seconds_total, KAR_COUNTER, NULL, "queue,flavor,resource", \
+		"The part of that on nodes of a flavor, for resources of which some queue has a right by flavor") \
 	X(kar_queue_over_capability, KAR_GAUGE, NULL, "queue", \
 		"1: the live pods of the queue have more than its capability (condition OverCapability), else 0") \
 	X(kar_queue_passes_unsettled_total, KAR_COUNTER, NULL, "", \

@@ -99,6 +99,8 @@ static void offer_arguments(struct completing *c, const struct qj_help *h)
 {
 	if (begins(h->args, "bash"))
 		offer_words(c, "bash zsh fish");
+	else if (kar_streq(h->args, "[WHAT]"))
+		offer_words(c, "queues namespaces jobs");
 	else if (begins(h->args, "JOB") && c->q->o.n_args == 0)
 		offer_objects(c, &qj_jobs);
 	else if (kar_streq(h->args, "JOB QUEUE") && c->q->o.n_args == 1)

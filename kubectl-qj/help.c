@@ -22,6 +22,12 @@ static const struct qj_help commands[] = {
 	{ "top", "", "queues with what they use and who is next, nodes with what is free", NULL,
 		"A terminal gets it every 5 seconds until Ctrl-C; programs get it once.\n"
 		"Of nodes \"-\" is shown to who may not list them, or the pods of all namespaces.\n" },
+	{ "usage", "[WHAT]", "what they have used: amounts of resources times hours",
+		"--all-namespaces --selector",
+		"queues      (default) all that their pods have used, also jobs that are deleted\n"
+		"namespaces  the sum of the jobs that exist; of all namespaces, or with --namespace of one\n"
+		"jobs        those of the namespace; -A: of all\n"
+		"HOURS: cores, bytes or pieces times hours, of all pods from the moment they have a node. NOW: what they have now.\n" },
 	{ "convert", "-f FILE",
 		"prints objects of other tools as ours, and says of each field what became of it",
 		"--filename --output",

@@ -23,6 +23,7 @@ static const struct {
 	{ "tree", qj_cmd_tree, CLUSTER },
 	{ "queues", qj_cmd_queues, CLUSTER },
 	{ "top", qj_cmd_top, CLUSTER },
+	{ "usage", qj_cmd_usage, CLUSTER },
 	{ "convert", qj_cmd_convert, NO_CLUSTER },
 	{ "create", qj_cmd_create, NO_CLUSTER_IF_DRY },
 	{ "wait", qj_cmd_wait, CLUSTER },

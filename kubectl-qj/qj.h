@@ -5,6 +5,7 @@
  *   help.c     what each command is called and takes                      stream.c changes of an object, and logs
  *   read.c     objects, as far as commands show them                      doc.h    documents as trees
  *   list.c why.c queues.c tree.c who.c wait.c            what commands show
+ *   usage.c          what queues and jobs have used
  *   top.c nodes.c    queues and nodes, again and again                    convert*.c objects of other tools as ours
  *   file.c what_if.c  the objects of a file; when one would start
  *   remove.c uninstall/   for the day on which kar-controllers is removed
@@ -218,11 +219,16 @@ struct qj_what_if {
 	kar_time expected;
 	struct kar_array evicts; /* struct qj_what_if_eviction */
 };
+struct qj_usage {
+	kar_time time;                       /* until when it is counted; 0: nothing was used */
+	struct kar_array seconds, allocated; /* struct kar_pair; .allocated: of a job */
+};
 struct qj_job_status {
 	const char *phase, *reason, *message, *queue;
 	int32_t position, desired, running, succeeded, failed, restarts, min_available, incarnation;
 	kar_time start, completion;
 	struct qj_what_if what_if;
+	struct qj_usage usage;
 	struct kar_array tasks;      /* struct qj_task */
 	struct kar_array conditions; /* struct qj_condition */
 };
@@ -271,6 +277,7 @@ struct qj_queue_status {
 	const char *state, *parent;
 	int32_t pending, inqueue, running;
 	struct kar_array allocated, entitled; /* struct kar_pair */
+	struct qj_usage usage;
 	struct kar_array conditions;
 };
 struct qj_queue {
@@ -353,6 +360,7 @@ int qj_cmd_wait(struct qj *q) KAR_NONNULL;
 int qj_cmd_create(struct qj *q) KAR_NONNULL;
 int qj_cmd_who(struct qj *q) KAR_NONNULL;
 int qj_cmd_top(struct qj *q) KAR_NONNULL;
+int qj_cmd_usage(struct qj *q) KAR_NONNULL;
 int qj_cmd_convert(struct qj *q) KAR_NONNULL;
 int qj_cmd_what_if(struct qj *q) KAR_NONNULL;
 int qj_cmd_logs(struct qj *q) KAR_NONNULL;

@@ -40,6 +40,13 @@ static const struct kar_field light_meta_fields[] = {
 static const struct kar_desc light_meta_desc =
 	KAR_DESC("ObjectMeta", struct kar_wire_meta, light_meta_fields);
 
+static const struct kar_field usage_fields[] = {
+	KAR_FIELD_TIME(struct qj_usage, time, "time", 0),
+	KAR_FIELD(struct qj_usage, seconds, "seconds", KAR_F_MAP),
+	KAR_FIELD(struct qj_usage, allocated, "allocated", KAR_F_MAP),
+};
+static const struct kar_desc usage_desc = KAR_DESC("usage", struct qj_usage, usage_fields);
+
 /* --- QueueJob --------------------------------------------------------------------------------------- */
 
 static const struct kar_field job_spec_fields[] = {
@@ -69,6 +76,7 @@ static const struct kar_desc what_if_desc = KAR_DESC("whatIf", struct qj_what_if
 
 static const struct kar_field job_status_fields[] = {
 	KAR_FIELD_SUB(struct qj_job_status, what_if, "whatIf", KAR_F_OBJECT, &what_if_desc),
+	KAR_FIELD_SUB(struct qj_job_status, usage, "usage", KAR_F_OBJECT, &usage_desc),
 	KAR_FIELD(struct qj_job_status, phase, "phase", KAR_F_STRING),
 	KAR_FIELD(struct qj_job_status, reason, "reason", KAR_F_STRING),
 	KAR_FIELD(struct qj_job_status, message, "message", KAR_F_STRING),
@@ -155,6 +163,7 @@ static const struct kar_field queue_status_fields[] = {
 	KAR_FIELD(struct qj_queue_status, running, "running", KAR_F_INT32),
 	KAR_FIELD(struct qj_queue_status, allocated, "allocated", KAR_F_MAP),
 	KAR_FIELD(struct qj_queue_status, entitled, "entitled", KAR_F_MAP),
+	KAR_FIELD_SUB(struct qj_queue_status, usage, "usage", KAR_F_OBJECT, &usage_desc),
 	KAR_FIELD_SUB(struct qj_queue_status, conditions, "conditions", KAR_F_ARRAY, &condition_desc),
 };
 static const struct kar_desc queue_status_desc =

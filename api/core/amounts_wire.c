@@ -49,11 +49,17 @@ bool kar_counts_bytes(const char *resource)
 		strncmp(resource, "hugepages-", strlen("hugepages-")) == 0;
 }
 
-const char *kar_amount_quantity(const struct kar_sched_amount *x, struct kar_arena *a)
+struct kar_quantity kar_amount_exact(const struct kar_sched_amount *x)
 {
 	bool cpu = kar_streq(x->resource, "cpu");
-	struct kar_quantity q = { .nano = (kar_nano)x->amount * (cpu ? 1000000 : 1000000000),
+
+	return (struct kar_quantity){ .nano = (kar_nano)x->amount * (cpu ? 1000000 : 1000000000),
 		.format = kar_counts_bytes(x->resource) ? KAR_BINARY_SI : KAR_DECIMAL_SI };
+}
+
+const char *kar_amount_quantity(const struct kar_sched_amount *x, struct kar_arena *a)
+{
+	const struct kar_quantity q = kar_amount_exact(x);
 	char text[KAR_QUANTITY_LEN];
 
 	return kar_arena_printf(a, "%s", kar_quantity_text(&q, text));

@@ -14,7 +14,8 @@ extern const struct kar_desc kar_amount_wire_desc;
 void kar_amounts_read(const struct kar_array *pairs, struct kar_amounts *out) KAR_NONNULL;
 
 bool kar_counts_bytes(const char *resource) KAR_NONNULL;
-/* As a quantity, in @a. Bytes are written with the largest suffix that is exact. */
+struct kar_quantity kar_amount_exact(const struct kar_sched_amount *x) KAR_NONNULL;
+/* The same as text, in @a. Bytes are written with the largest suffix that is exact. */
 const char *kar_amount_quantity(const struct kar_sched_amount *x, struct kar_arena *a) KAR_NONNULL KAR_RETNN;
 
 /* In which order resources are kept where there is a limit on them: those of Kubernetes itself ("cpu") before all others ("a.b/c"). */

@@ -12,6 +12,7 @@
 #include "api/core/flavor.h"
 #include "api/pod/eviction.h"
 #include "api/pod/what_if.h"
+#include "api/status/usage.h"
 #include "api/queuejob/queuejob_policy.h"
 #include "api/queuejob/schedulingspec.h"
 #include "api/status/condition.h"
@@ -215,6 +216,7 @@ struct kar_queuejob_status {
 	int32_t evictions; /* by its queue, since the job was created; none of .restarts or .disruptions */
 	struct kar_eviction last_eviction;
 	struct kar_what_if what_if; /* if it .asks */
+	struct kar_usage usage;
 	struct kar_after_status *after;
 	size_t n_after;
 	int32_t priority; /* in use: as asked for, but at most what the queue allows */

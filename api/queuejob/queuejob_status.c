@@ -139,6 +139,7 @@ static const struct kar_field status_rows[] = {
 	KAR_STATUS_STRUCT(STATUS, s.last_eviction, s.last_eviction, "lastEviction", &kar_eviction_table,
 		STORY, NULL),
 	KAR_STATUS_STRUCT(STATUS, what_if, s.what_if, "whatIf", &kar_what_if_table, STORY, NULL),
+	KAR_STATUS_STRUCT(STATUS, s.usage, s.usage, "usage", &kar_usage_table, 0, NULL),
 	KAR_STATUS(INT32, STATUS, s.priority, "priority", STORY | AT_TASKS, "priority"),
 	KAR_STATUS(INT32, STATUS, s.position, "position", STORY | AT_TASKS | KAR_SF_OMIT_ZERO, "position"),
 	KAR_STATUS_STRUCTS(STATUS, tasks, s.tasks, s.n_tasks, TASK, "tasks", &task_table, COUNTER | AT_TASKS,

@@ -206,7 +206,7 @@ void kar_metric_raise(struct kar_metrics *m, const struct kar_metric *d, double 
 {
 	struct series *s = m ? series_of(m, d, labels) : NULL;
 
-	assert(d->kind == KAR_GAUGE);
+	assert(d->kind != KAR_HISTOGRAM);
 	if (s && value > s->value)
 		s->value = value;
 }

@@ -62,7 +62,7 @@ void kar_metric_add(struct kar_metrics *m, const struct kar_metric *d, double by
 /* Sets a gauge, or a counter that another module counts. */
 void kar_metric_set(struct kar_metrics *m, const struct kar_metric *d, double value,
 	const char *const *labels) __attribute__((nonnull(2)));
-/* Sets a gauge unless it is higher already. */
+/* Sets a gauge, or a counter that another module counts, unless it is higher already. */
 void kar_metric_raise(struct kar_metrics *m, const struct kar_metric *d, double value,
 	const char *const *labels) __attribute__((nonnull(2)));
 void kar_metric_observe(struct kar_metrics *m, const struct kar_metric *d, double value,

@@ -24,6 +24,8 @@ static bool goes_first(const struct q_queue *a, const struct q_queue *b)
 		return a && a->candidate;
 	order = compare(a->key_over, b->key_over);
 	if (!order)
+		order = compare(a->key_history, b->key_history);
+	if (!order)
 		order = compare(a->key_share, b->key_share);
 	if (!order)
 		order = compare(b->candidate->level, a->candidate->level);

@@ -124,13 +124,19 @@ struct kar_queue_in {
 		*flavors; /* that its groups may use, in the order in which it likes them; none: all nodes */
 	uint32_t n_flavors;
 	bool flavors_in_order; /* all ways are tried in the first flavor before the next */
-	int32_t max_jobs;      /* 0: no limit */
-	bool not_reclaimable;  /* reclaimable: false */
-	bool strict;           /* StrictFIFO */
-	bool preempts;         /* preemptionPolicy LowerPriority */
-	bool provisions;       /* provisioning Pods */
-	int32_t completed;     /* finished groups that ask for it, which are not in the snapshot */
-	int32_t n_run_times;   /* completed jobs whose run time is known, and its median, for estimates */
+	/*
+	 * What it has had of the cluster in the past, as the order of its siblings counts it (any unit that all of these have). It counts if .by_history of
+	 * its parent (of top queues: of the flags), and then before shares, in GANGS and EXTRAS alone.
+	 */
+	int64_t history;
+	bool by_history;      /* its children go by what they have had */
+	int32_t max_jobs;     /* 0: no limit */
+	bool not_reclaimable; /* reclaimable: false */
+	bool strict;          /* StrictFIFO */
+	bool preempts;        /* preemptionPolicy LowerPriority */
+	bool provisions;      /* provisioning Pods */
+	int32_t completed;    /* finished groups that ask for it, which are not in the snapshot */
+	int32_t n_run_times;  /* completed jobs whose run time is known, and its median, for estimates */
 	int64_t median_seconds;
 	uint32_t reserved_for; /* group of status.reservation; KAR_QUEUE_NONE: none, or it has gone */
 	kar_time reserved_since;
@@ -354,6 +360,7 @@ struct kar_queue_preemptible {
 struct kar_queue_flags {
 	int32_t max_load_permille; /* --max-load-desired; 0: 1000 */
 	kar_time aging_interval, starvation_timeout, min_runtime, freezing_window; /* 0: off */
+	bool by_history; /* top queues go by what they have had */
 };
 
 struct kar_queue_snapshot {
@@ -489,7 +496,9 @@ struct kar_queue_status_out {
 	uint32_t n_flavors;
 	const char *over; /* what of these exceeds its capability: "cpu 12 of 8 (4 over)"; NULL: nothing */
 	int64_t share;    /* in thousandths */
-	uint32_t head;    /* first waiting group of a leaf; KAR_QUEUE_NONE: none */
+	int32_t waits;    /* groups of the subtree that wait for room or for their turn */
+	int32_t part; /* what its live pods have of the cluster: the largest of its parts of a resource, in millionths */
+	uint32_t head;         /* first waiting group of a leaf; KAR_QUEUE_NONE: none */
 	uint32_t reserved_for; /* group for which capacity comes together */
 	kar_time reserved_since;
 	kar_time reserved_until; /* when that ends without progress */

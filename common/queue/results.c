@@ -17,13 +17,21 @@ static void count(struct kar_queue_counts *c, const struct q_group *g, enum kar_
 		c->pending++;
 }
 
+/* It could start if there were room, and its turn had come. */
+static bool is_waiting(const struct q_group *g, enum kar_queue_reason reason)
+{
+	return g->st.standing == KAR_QUEUE_WAITING && reason >= KAR_QR_RESERVING;
+}
+
 static void count_groups(const struct q_pass *p, struct kar_queue_result *out)
 {
 	for (uint32_t i = 0; i < p->in->snapshot->n_groups; i++) {
 		const struct q_group *g = &p->in->groups[i];
 
-		for (const struct q_queue *q = g->queue; q->in; q = q->parent)
+		for (const struct q_queue *q = g->queue; q->in; q = q->parent) {
 			count(&out->queues[q->index].counts, g, out->groups[i].reason);
+			out->queues[q->index].waits += is_waiting(g, out->groups[i].reason);
+		}
 	}
 	for (uint32_t i = 0; i < p->in->snapshot->n_queues; i++) {
 		out->queues[i].counts.live = p->in->queues[i].live;
@@ -98,6 +106,21 @@ static int64_t **sum_live(struct q_pass *p)
 	return all;
 }
 
+/* The largest of its parts of what the nodes have of a resource, in millionths. */
+static int32_t part_of(const struct q_pass *p, const int64_t *used)
+{
+	kar_nano most = 0;
+
+	for (uint32_t r = 0; r < p->in->n_plain; r++) {
+		kar_nano part = r != p->in->pods && p->in->alloc[r] > 0
+			? (kar_nano)used[r] * 1000000 / p->in->alloc[r]
+			: 0;
+
+		most = part > most ? part : most;
+	}
+	return most > INT32_MAX ? INT32_MAX : (int32_t)most;
+}
+
 static const char *describe_over(struct q_pass *p, const struct q_queue *q, const int64_t *used)
 {
 	const char *text = NULL;
@@ -166,6 +189,7 @@ void q_queue_results(struct q_pass *p, struct kar_queue_result *out)
 		o->closing = o->closed && q->live > 0;
 		o->entitled = q->in_force ? list(p, q->due, true) : (struct kar_queue_amounts){ 0 };
 		o->allocated = list(p, live[i], false);
+		o->part = part_of(p, live[i]);
 		put_flavors(p, q, live[i], o);
 		o->over = describe_over(p, q, live[i]);
 		for (uint32_t k = 0; k < q->n_line && o->head == KAR_QUEUE_NONE; k++) {

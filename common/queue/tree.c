@@ -114,6 +114,19 @@ static void link_children(struct q_pass *p)
 	}
 }
 
+static int64_t weight_of(const struct q_queue *q)
+{
+	return q->in->weight > 0 ? q->in->weight : 1;
+}
+
+static void read_history(const struct q_pass *p, struct q_queue *q)
+{
+	const struct q_queue *parent = q->parent;
+	bool counts = parent->in ? parent->in->by_history : p->in->snapshot->flags.by_history;
+
+	q->key_history = counts ? q->in->history / weight_of(q) : 0;
+}
+
 static void set_state(struct q_queue *q, bool closed, bool drain)
 {
 	q->closed = closed || (q->in && (q->in->closed || q->in->deleting));
@@ -197,11 +210,6 @@ static void add_up_rights(struct q_input *in, struct q_queue *q)
 }
 
 /* --- what they are entitled to --------------------------------------------------------------------- */
-
-static int64_t weight_of(const struct q_queue *q)
-{
-	return q->in->weight > 0 ? q->in->weight : 1;
-}
 
 /* A sibling has a right to the resource. */
 static bool has_rivals(const struct q_queue *q, uint32_t r)
@@ -295,6 +303,7 @@ void q_tree(struct q_input *in, struct q_pass *p)
 
 		if (!q->in_force)
 			continue;
+		read_history(p, q);
 		q->place = q->parent->n_children;
 		q->parent->children[q->parent->n_children++] = q;
 	}

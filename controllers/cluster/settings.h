@@ -31,6 +31,8 @@ struct kar_settings {
 	kar_time min_runtime; /* ms, --min-runtime: a gang is not evicted before it has run for so long */
 	/* ms each, 0: off: what the pass of queues takes (docs/design/queue.md, 2). */
 	kar_time aging_interval, starvation_timeout, freezing_window;
+	kar_time
+		usage_half_life; /* ms, --usage-half-life: top queues go by what they have had; 0: by shares */
 	int32_t max_load_permille;                /* --max-load-desired in thousandths; 0: 1000 */
 	struct kar_preemptible_limit preemptible; /* --preemptible-below */
 	kar_time schedule_timeout;                /* ms, --schedule-timeout; at most INT32_MAX seconds */

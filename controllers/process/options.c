@@ -58,6 +58,8 @@ static const struct kar_flag flags[] = {
 		"Time of waiting after which room is kept free for a job that cannot start otherwise; 0s: never"),
 	IN_RANGE("freezing-window", DURATION, 0, 10000 * HOUR, settings.freezing_window, "Queues", "60s",
 		"Time after a change of the number of its pods in which a job keeps it; 0s: none"),
+	IN_RANGE("usage-half-life", DURATION, 0, 10000 * HOUR, settings.usage_half_life, "Queues", "0s",
+		"Time in which what a top queue has had of the cluster counts half, where queues go by that, the one that had least first; 0s: they go by what they have now"),
 	IN_RANGE("min-runtime", DURATION, 0, 10000 * HOUR, settings.min_runtime, "Queues", "60s",
 		"Time for which a gang runs at least before it may be evicted for another one"),
 	IN_RANGE("preemptible-below", PRIORITY, INT32_MIN, INT32_MAX, settings.preemptible, "Queues", "off",

@@ -591,5 +591,6 @@ void queue_observe(struct queue_pass *p)
 		.starvation_timeout = p->settings->starvation_timeout,
 		.min_runtime = p->settings->min_runtime,
 		.freezing_window = p->settings->freezing_window,
+		.by_history = p->settings->usage_half_life > 0,
 	};
 }

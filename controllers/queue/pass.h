@@ -46,7 +46,8 @@ struct queue_pass {
 	struct kar_queue_in *queue_in;      /* of the pass, one per queue */
 	struct kar_queue_snapshot snapshot; /* made of these */
 	struct kar_queue_result result;
-	struct queue_rights *rights;               /* while statuses of queues are made */
+	struct queue_rights *rights; /* while statuses of queues are made */
+	int32_t *waiting; /* likewise, by parent, top queues last: groups that wait below (history.c) */
 	struct queue_quota *quota;                 /* the ledger, while it is made */
 	struct kar_queue_preemptible *preemptible; /* of the snapshot; the pods are in .preemptible_pods */
 	const struct kar_pod **preemptible_pods;
@@ -249,10 +250,25 @@ bool queue_finalizer_is_due(const struct queue_pass *p, const struct queue_hold 
 /* The body of the patch that does so. */
 void queue_write_finalizers(const struct kar_queue *q, struct kar_buf *out) KAR_NONNULL;
 
+/* --- used.c ----------------------------------------------------------------------------------------- */
+
+/* Fills in .usage of @now, which has its allocated amounts; @before: what the API server has. @at: wall ms. */
+void queue_count_usage(const struct kar_queue_status *before, struct kar_queue_status *now, kar_time at,
+	struct kar_arena *a) KAR_NONNULL;
+
+/* --- history.c -------------------------------------------------------------------------------------- */
+
+/* The value of @h at @now; @half_life: ms, 0: none is kept. */
+int64_t queue_history_at(const struct kar_queue_history *h, kar_time half_life, kar_time now) KAR_NONNULL;
+/* What the order of queues takes of queue number @i. */
+void queue_observe_history(const struct queue_pass *p, uint32_t i, struct kar_queue_in *in) KAR_NONNULL;
+/* Fills in .history of @st, which has its allocated amounts, of queue number @i. */
+void queue_count_history(struct queue_pass *p, uint32_t i, struct kar_queue_status *st) KAR_NONNULL;
+
 /* --- status.c --------------------------------------------------------------------------------------- */
 
 /* The status of queue number @i after the pass. @holds: of all; NULL: none is being deleted. */
-struct kar_queue_status queue_status(const struct queue_pass *p, const struct queue_hold *holds, uint32_t i)
+struct kar_queue_status queue_status(struct queue_pass *p, const struct queue_hold *holds, uint32_t i)
 	__attribute__((nonnull(1)));
 
 /* --- warnings.c ------------------------------------------------------------------------------------- */

@@ -299,7 +299,7 @@ static const char *parent_of(const struct queue_pass *p, const struct kar_queue_
 	return out->parent == KAR_QUEUE_NONE ? KAR_QUEUE_ROOT : p->queues[out->parent]->o.name;
 }
 
-struct kar_queue_status queue_status(const struct queue_pass *p, const struct queue_hold *holds, uint32_t i)
+struct kar_queue_status queue_status(struct queue_pass *p, const struct queue_hold *holds, uint32_t i)
 {
 	const struct kar_queue_status_out *out = &p->result.queues[i];
 	const struct kar_queue *q = p->queues[i];
@@ -318,6 +318,8 @@ struct kar_queue_status queue_status(const struct queue_pass *p, const struct qu
 	assert(!q->deletion || holds);
 	set_amounts(&u);
 	set_flavors(&u);
+	queue_count_usage(&q->status, &st, p->now, p->arena);
+	queue_count_history(p, i, &st);
 	set_head(&u);
 	set_reservation(&u);
 	set_valid(&u);

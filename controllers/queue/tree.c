@@ -67,6 +67,8 @@ void queue_observe_queues(struct queue_pass *p)
 	p->queue_in = kar_arena_alloc(a, p->n_queues + 1, sizeof(*p->queue_in));
 	for (uint32_t i = 0; i < p->n_queues; i++)
 		p->queue_in[i] = observe_queue(p->queues[i], a);
+	for (uint32_t i = 0; i < p->n_queues; i++)
+		queue_observe_history(p, i, &p->queue_in[i]);
 	p->snapshot.queues = p->queue_in;
 	p->snapshot.n_queues = p->n_queues;
 	queue_observe_flavors(p);

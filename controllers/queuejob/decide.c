@@ -193,8 +193,10 @@ static void fill_in_status(struct queuejob_reconcile *r)
 		!kar_has_text(r->st.queue)) /* nothing moves a job that has ended */
 		r->st.queue = r->f->v->queue;
 	r->st.record.pods_version = r->f->v->pods_version;
-	if (kar_queuejob_status_equal(r->f->recorded, &r->st) && !r->f->recorded->edited)
+	if (kar_queuejob_status_equal(r->f->recorded, &r->st) && !r->f->recorded->edited &&
+		!queuejob_use_has_changed(r))
 		return;
+	queuejob_record_use(r);
 
 	struct kar_queuejob_status *st = kar_arena_alloc(r->arena, 1, sizeof(*st));
 

@@ -343,6 +343,13 @@ void queuejob_wait_for_jobs(struct queuejob_reconcile *r) KAR_NONNULL;
 /* Records which of them have ended: they may be deleted after that. */
 void queuejob_record_ends(struct queuejob_reconcile *r) KAR_NONNULL;
 
+/* --- used.c ---------------------------------------------------------------------------------------- */
+
+/* What the status says of the resources in use is no longer so, and no other change of the status is to come soon. */
+bool queuejob_use_has_changed(const struct queuejob_reconcile *r) KAR_NONNULL;
+/* Only for a status that is written: what has been used until now. */
+void queuejob_record_use(struct queuejob_reconcile *r) KAR_NONNULL;
+
 /* --- gang.c ---------------------------------------------------------------------------------------- */
 
 /* Starts the next incarnation, or adopts one whose start is not recorded. Creates nothing. */

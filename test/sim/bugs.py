@@ -64,7 +64,7 @@ BUGS = [
     Bug("unknown_taken_for_done", "a write whose reply was lost counts as done", "controllers/runtime/executor.c",
         "	if (!err || is_moot(it->action, err)) {", "	if (!err || err->what == KAR_UNKNOWN || is_moot(it->action, err)) {"),
     Bug("status_in_every_round", "an unchanged status is written again and again", QJ + "decide.c",
-        "	if (kar_queuejob_status_equal(r->f->recorded, &r->st) && !r->f->recorded->edited)\n		return;", "	if (kar_queuejob_status_equal(r->f->recorded, &r->st) && r->f->v->n_pods == 0)\n		return;"),
+        "	if (kar_queuejob_status_equal(r->f->recorded, &r->st) && !r->f->recorded->edited &&\n		!queuejob_use_has_changed(r))\n		return;", "	if (kar_queuejob_status_equal(r->f->recorded, &r->st) && r->f->v->n_pods == 0)\n		return;"),
     Bug("returning_replaced", "while a pod of the minimum stops, one of another task comes in its stead, for any node", QJ + "places.c",
         "		any = task->slots[k].state == PODSET_LOST && task->slots[k].pod->deletion;", "		any = task->slots[k].state == PODSET_LOST && !task->slots[k].pod->o.name;"),
     Bug("requeue_lost_after_failure", "a key whose write failed is not tried again", "controllers/runtime/manager.c",

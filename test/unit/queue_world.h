@@ -6,7 +6,7 @@
  *
  *   flavor NAME ~TAINT        a flavor, with what pods there tolerate; flavors come first, by name. "@:flavor=NAME" is a word of its nodes
  *   node NAME words           as in sched_words.h; nodes come first; "3*node n" makes n1 .. n3
- *   queue NAME ...            under=PARENT w=WEIGHT n= g= cap=RES:N,RES:N jobs=N, flags strict preempt provisions closed drain keep
+ *   queue NAME ...            under=PARENT w=WEIGHT n= g= cap=RES:N,RES:N jobs=N had=N, flags strict preempt provisions closed drain keep by-history
  *                             deleting in-order; of=FLAVOR, and then n= and cap= are of it; usual=SECONDS (median run time of five jobs); was=PARENT (in force so far; "root": top)
  *   quota NS QUOTA RES=N ...  pods, requests.cpu ...; foreign=N is of all rows of it; quotas come before groups
  *   allows NS QUEUE RES=N ... pods, cpu ...: the queue allows the namespace so much; before groups
@@ -20,7 +20,7 @@
  *        budget=NAME:N (it protects N of its pods), fixed (not elastic), ineligible=REASON, unit=NAME,NAME, timeout=SECONDS, keep (not evictable), replaces, direct (created_bound), raised=D (runs D < MIN), yields, empty (yields to groups with members), bound-for-good (not_returnable), evictions=N
  *        flavor=NAME (that it has); only=LABEL=VALUE (of nodes); required=LABEL (all its pods are in one domain of this label)
  *        edit=N:RES:AMOUNT (its templates were edited: a minimum of N such pods) edited=... (a pass has let that in)
- *   flags runtime= window= starve= age= (seconds) load= (thousandths)
+ *   flags runtime= window= starve= age= (seconds) load= (thousandths) history=1 (top queues go by what they have had)
  *   now SECONDS
  *
  * Times are seconds; the world begins at now = 10000, and a group that runs is long past all windows unless it says otherwise.
@@ -238,6 +238,9 @@ static inline void world_queue(struct world *w, const char *text)
 			*(of ? &of->capability : &q->capability) = world_amounts(w, value);
 		else if (strcmp(word, "jobs") == 0)
 			q->max_jobs = atoi(value);
+		else if (strcmp(word, "had") == 0)
+			q->history = atoi(value);
+		q->by_history |= strcmp(word, "by-history") == 0;
 		q->flavors_in_order |= strcmp(word, "in-order") == 0;
 		q->strict |= strcmp(word, "strict") == 0;
 		q->preempts |= strcmp(word, "preempt") == 0;
@@ -661,6 +664,8 @@ static inline void world_flags(struct world *w, const char *text)
 			f->starvation_timeout = n * KAR_SECOND;
 		else if (strcmp(word, "age") == 0)
 			f->aging_interval = n * KAR_SECOND;
+		else if (strcmp(word, "history") == 0)
+			f->by_history = n > 0;
 	}
 }
 

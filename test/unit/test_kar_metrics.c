@@ -49,7 +49,10 @@ static const char *const jobs[] = { A_JOB("a", "Running"), A_JOB("b", "Running")
 static const char queue[] =
 	"{\"metadata\":{\"name\":\"q\",\"uid\":\"q\",\"resourceVersion\":\"3\"},\"spec\":{},\"status\":{\"pending\":4,\"running\":2,"
 	"\"allocated\":{\"cpu\":\"1500m\",\"memory\":\"2Gi\",\"example.com/made-up\":\"7\",\"pods\":\"x\"},"
-	"\"entitled\":{\"cpu\":\"3\",\"memory\":\"1Gi\",\"pods\":\"9\",\"nvidia.com/gpu\":\"4\"}}}";
+	"\"entitled\":{\"cpu\":\"3\",\"memory\":\"1Gi\",\"pods\":\"9\",\"nvidia.com/gpu\":\"4\"},"
+	"\"flavors\":[{\"name\":\"h100\",\"allocated\":{\"cpu\":\"1\"}}],"
+	"\"usage\":{\"time\":\"2026-11-21T13:46:17Z\",\"seconds\":{\"cpu\":\"100\",\"nvidia.com/gpu\":\"7\"},"
+	"\"flavors\":[{\"name\":\"h100\",\"seconds\":{\"cpu\":\"60\"}},{\"name\":\"old\",\"seconds\":{\"cpu\":\"5\"}}]}}}";
 #define OVER(name, status) \
 	"{\"metadata\":{\"name\":\"" name "\",\"uid\":\"" name "\",\"resourceVersion\":\"3\"},\"spec\":{}," \
 	"\"status\":{\"conditions\":[{\"type\":\"OverCapability\",\"status\":\"" status \
@@ -61,6 +64,7 @@ static const struct {
 	const struct kar_metric *metric;
 	const char *a, *b;
 	double want;
+	const char *c;
 } rows[] = {
 	{ &kar_m_kar_queuejobs, "Running", NULL, 2 },
 	{ &kar_m_kar_queuejobs, "Pending", NULL, 2 }, /* no status, or one that nobody understands */
@@ -80,6 +84,12 @@ static const struct {
 	{ &kar_m_kar_queue_usage, "q", "pods", 0 }, /* a status that somebody has edited */
 	{ &kar_m_kar_queue_usage, "q", "nvidia.com/gpu", 0 },
 	{ &kar_m_kar_queue_usage, "q", "example.com/made-up", 0 },
+	/* Until the status was written, and the ten seconds since. */
+	{ &kar_m_kar_queue_usage_seconds_total, "q", "cpu", 115 },
+	{ &kar_m_kar_queue_usage_seconds_total, "q", "nvidia.com/gpu", 7 },
+	{ &kar_m_kar_queue_usage_seconds_total, "q", "memory", 21474836480.0 },
+	{ &kar_m_kar_queue_flavor_usage_seconds_total, "q", "h100", 70, "cpu" },
+	{ &kar_m_kar_queue_flavor_usage_seconds_total, "q", "old", 5, "cpu" },
 	{ &kar_m_kar_queue_over_capability, "over", NULL, 1 },
 	{ &kar_m_kar_queue_over_capability, "within", NULL, 0 },
 	{ &kar_m_kar_queue_over_capability, "q", NULL, 0 }, /* it was never over */
@@ -109,7 +119,7 @@ static void objects_are_counted(void **state KAR_UNUSED)
 	for (int again = 0; again < 2; again++) { /* gauges are set, not summed up */
 		kar_collect_objects(m, &s, NOW);
 		for (size_t i = 0; i < KAR_LEN(rows); i++) {
-			const char *const labels[] = { rows[i].a, rows[i].b, NULL };
+			const char *const labels[] = { rows[i].a, rows[i].b, rows[i].c, NULL };
 			double got = kar_metric_value(m, rows[i].metric, labels);
 
 			if (got < rows[i].want || got > rows[i].want)

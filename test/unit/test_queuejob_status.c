@@ -31,6 +31,7 @@ static const char status[] =
 	"\"evictions\":14,\"lastEviction\":{\"time\":\"2026-11-21T10:00:08Z\",\"reason\":\"Reclaim\",\"by\":\"x/y\",\"queue\":\"z\"},"
 	"\"whatIf\":{\"answer\":\"Waits\",\"time\":\"2026-11-21T10:00:09Z\",\"reason\":\"NoFit\",\"message\":\"wm\",\"position\":3,"
 	"\"evicts\":[{\"queue\":\"b\",\"pods\":4}],\"expected\":\"2026-11-21T10:00:10Z\",\"basis\":\"deadlines\"},"
+	"\"usage\":{\"seconds\":{\"cpu\":\"70\",\"memory\":\"3Gi\"},\"allocated\":{\"cpu\":\"2\"},\"time\":\"2026-11-21T10:00:11Z\"},"
 	"\"priority\":15,\"position\":13,"
 	"\"tasks\":[{\"name\":\"w\",\"replicas\":1,\"desired\":2,\"pending\":3,\"running\":4,\"succeeded\":5,\"failed\":6,"
 	"\"started\":true,\"succeededIndexes\":\"0-4\",\"failedIndexes\":\"7\",\"indexFailures\":\"8:1\",\"restartTime\":\"2026-11-21T10:00:07Z\"}],"
@@ -91,7 +92,7 @@ static void absent_status_members_are_written_as_null(void **state)
 		"\"desired\":0,\"pending\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"terminating\":null,\"minAvailable\":0,"
 		"\"incarnation\":0,\"restarts\":0,\"podFailures\":0,\"disruptions\":0,"
 		"\"startTime\":null,\"completionTime\":null,\"lastScaleTime\":null,"
-		"\"lastRestart\":null,\"after\":null,\"evictions\":null,\"lastEviction\":null,\"whatIf\":null,\"priority\":0,\"position\":null,\"tasks\":[],\"conditions\":[],"
+		"\"lastRestart\":null,\"after\":null,\"evictions\":null,\"lastEviction\":null,\"whatIf\":null,\"usage\":null,\"priority\":0,\"position\":null,\"tasks\":[],\"conditions\":[],"
 		"\"record\":{\"restartKind\":null,\"formation\":null,\"objection\":null,\"formedMinAvailable\":null,"
 		"\"backoffSteps\":null,\"lastFailureTime\":null,\"countedPods\":null,"
 		"\"templateHash\":null,\"podsResourceVersion\":null}}");

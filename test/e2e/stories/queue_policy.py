@@ -2,8 +2,9 @@
 
 import contextlib
 import json
+import time
 
-from harness import MANIFESTS, audit_time, check_lines, expect, expect_equal, queuejob, task, wait_until
+from harness import MANIFESTS, TEST_KEY, audit_time, check_lines, expect, expect_equal, queuejob, task, wait_until
 from stories.nodes import UNREAD, wait_until_alone
 
 LABEL = "kube-arbitrator.io/queuejob"
@@ -148,6 +149,68 @@ def story_queue_limits_what_each_namespace_has(s):
         s.apply(job("third", 0.1))
         status = s.wait_phase("third", "Pending", reason="NamespaceLimit", position=1)
         expect(status["message"].startswith(f"insufficient jobs: 1 requested, 0 of 2 free (1 short), queue {shared} allows namespace {s.namespace} 2"), status["message"])
+
+
+def child(s, parent, part):
+    name = f"{parent}-{part}"
+    s.apply({"apiVersion": "kube-arbitrator.io/v1alpha1", "kind": "Queue", "metadata": {"name": name}, "spec": {"parent": parent}})
+    return name
+
+
+def story_queue_goes_first_that_has_had_less(s):
+    """Of two child queues with a job each that waits, that of the one goes first which had nothing, although the other's job is older."""
+    def history(name):
+        return s.kubectl.get(QUEUES, name)["status"].get("history", {})
+
+    def job(name, queue, pods):
+        one = task("worker", pods)
+        one["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1"}}
+        s.apply(queuejob(name, one, queue=queue))
+
+    with queue(s, maxJobs=1, fairness={"halfLifeSeconds": 3600}) as parent:
+        a, b = child(s, parent, "a"), child(s, parent, "b")
+        job("first", a, 2)
+        s.wait_phase("first", "Running", 60, running=2)
+        expect_equal(history(a).get("rate", 0), 0, "what is charged while nobody else waits")
+        job("older", a, 1)
+        s.wait_phase("older", "Pending", reason="MaxJobsReached")
+        job("younger", b, 1)
+        s.wait_phase("younger", "Pending", reason="MaxJobsReached")
+        wait_until(lambda: history(a).get("rate", 0) > 0, "what queue a has is charged, as a job of b waits")
+        s.kubectl("annotate", "pods", "--all", f"{TEST_KEY}outcome=succeed", "--overwrite")
+        s.wait_phase("first", "Completed", 60)
+        s.wait_phase("younger", "Running", 60, running=1)
+        expect_equal(s.status("older")["phase"], "Pending", "phase of the older job")
+        wait_until(lambda: history(a).get("value", 0) > 0, "queue a has a history")
+        s.kubectl("delete", "qj", "younger")
+        s.wait_phase("older", "Running", 60, running=1)
+    for name in (a, b):
+        s.kubectl("delete", QUEUES, name, "--wait=false")
+
+
+def story_status_says_what_was_used(s):
+    """A job of two pods with 1.5 cpu each that runs for some seconds has used three times as many cpu seconds, and so has its queue."""
+    def seconds(status):
+        return float(status.get("usage", {}).get("seconds", {}).get("cpu", "0"))
+
+    one = task("worker", 2)
+    one["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1500m"}}
+    with queue(s, maxJobs=2) as name:
+        s.apply(queuejob("uses", one, queue=name))
+        s.wait_phase("uses", "Running", 60, running=2)
+        wait_until(lambda: s.status("uses")["usage"]["allocated"] == {"cpu": "3", "pods": "2"}, "the job says what it has now")
+        wait_until(lambda: s.kubectl.get(QUEUES, name)["status"].get("allocated", {}).get("cpu") == "3", "so does the queue")
+        begin = time.monotonic()
+        wait_until(lambda: time.monotonic() - begin > 5, "five seconds have passed")
+        s.kubectl("annotate", "pods", "--all", f"{TEST_KEY}outcome=succeed", "--overwrite")
+        s.wait_phase("uses", "Completed", 60)
+        ran = time.monotonic() - begin
+        wait_until(lambda: not s.status("uses")["usage"].get("allocated"), "it has nothing any more")
+        used = seconds(s.status("uses"))
+        expect(3 * 4 <= used <= 3 * (ran + 5), f"cpu seconds of a job that ran for {ran:.1f} s: {used}")
+        wait_until(lambda: seconds(s.kubectl.get(QUEUES, name)["status"]) > 0, "the queue says what was used")
+        of_queue = seconds(s.kubectl.get(QUEUES, name)["status"])
+        expect(3 * 4 <= of_queue <= 3 * (ran + 5), f"cpu seconds of its queue: {of_queue}")
 
 
 def story_full_queue_says_so(s):
