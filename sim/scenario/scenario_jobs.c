@@ -67,6 +67,19 @@ static void move(const struct sim_value *from, const char *key, struct sim_value
 		sim_set(to, sim_ref(v), a);
 }
 
+/* Resources of devices ("nvidia.com/gpu") are refused without a limit, which is the request. */
+static void limit_devices(const struct sim_value *v, struct sim_value **container)
+{
+	const struct sim_value *requests = sim_member(v, "requests");
+
+	if (sim_kind(requests) != SIM_OBJECT)
+		return;
+	for (struct sim_member m = sim_first(requests); m.value; m = sim_next(m)) {
+		if (strchr(m.key, '/'))
+			sim_set(container, sim_ref(m.value), "resources", "limits", m.key);
+	}
+}
+
 /* The short form: one task. */
 static struct sim_value *short_spec(const struct sim_value *v)
 {
@@ -76,6 +89,7 @@ static struct sim_value *short_spec(const struct sim_value *v)
 	sim_set_text(&container, "main", "name");
 	sim_set_text(&container, "busybox:1.36", "image");
 	move(v, "requests", &container, "resources", "requests");
+	limit_devices(v, &container);
 	sim_append(&containers, container);
 	sim_set_text(&task, "main", "name");
 	move(v, "replicas", &task, "replicas", NULL);

@@ -100,10 +100,15 @@ static const struct {
 		"nodes: [{name: n, capacity: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}]\n"
 		"queues: [{name: lab, spec: {}}, {name: studio, spec: {deserved: {cpu: 8, nvidia.com/gpu: 8}}}]\n"
 		"jobs: [{name: a, queue: lab, duration: 50m, replicas: 8, requests: {cpu: 1}}, "
-		"{name: bad, queue: studio, at: 10m, replicas: 2, requests: {cpu: 4, nvidia.com/gpu: 1}}]\nuntil: 1h\n",
+		"{name: bad, queue: studio, at: 10m, spec: {taskSpecs: [{name: main, replicas: 2, template: {spec: {containers: [{name: main, image: i,"
+		" resources: {requests: {cpu: 4, nvidia.com/gpu: 1}}}]}}}]}}]\nuntil: 1h\n",
 		"a Completed waited 0m ran 50m restarts 0; bad Pending waited - ran - restarts 0 for: task main: Pod \"bad-main-0\" is "
 		"invalid: spec.containers[0].resources.limits: Required value: Limit must be set for non overcommitable resources",
 		60 },
+	{ "devices_of_the_short_form_are_limited_by_what_is_asked",
+		HEAD "nodes: [{name: n, capacity: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}]\n"
+		     "jobs: [{name: a, replicas: 2, requests: {cpu: 4, nvidia.com/gpu: 4}}]\n",
+		"a Completed waited 0m ran 10m restarts 0", 10 },
 	{ "higher_priority_goes_first",
 		NODES
 		"queues: [{name: q, spec: {maxJobs: 1}}]\njobs: [{name: a, queue: q}, {name: low, at: 1m, queue: q}, "
