@@ -271,6 +271,15 @@ static struct kar_queue_spec keep_spec(const struct wire_spec *w, struct kar_are
 	return spec;
 }
 
+bool kar_queue_has_limits(const struct kar_queue_spec *s)
+{
+	bool has = s->capability.n > 0 || s->per_namespace.n > 0;
+
+	for (uint32_t i = 0; i < s->n_flavors && !has; i++)
+		has = s->flavors[i].capability.n > 0;
+	return has;
+}
+
 bool kar_queue_may_be_called(const char *name)
 {
 	size_t n = strlen(name);

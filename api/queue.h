@@ -158,6 +158,9 @@ static inline int32_t kar_queue_priority(const struct kar_queue *q, int32_t aske
 	return q && q->o.unreadable && asked > 0 ? 0 : asked;
 }
 
+/* Does it limit what its pods have together: on all nodes, on those of a flavor, or of one namespace? */
+bool kar_queue_has_limits(const struct kar_queue_spec *s) KAR_NONNULL;
+
 /* Is it a name that a Queue may have? */
 bool kar_queue_may_be_called(const char *name) KAR_NONNULL;
 

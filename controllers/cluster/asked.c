@@ -246,6 +246,6 @@ bool kar_asked_bounds(const struct kar_stores *stores, const struct kar_podgroup
 	bool bounds = n && kar_streq(path[0]->spec.queueing_strategy, "StrictFIFO");
 
 	for (size_t i = 0; i < n; i++)
-		bounds |= path[i]->spec.capability.n > 0;
+		bounds |= kar_queue_has_limits(&path[i]->spec);
 	return bounds && kar_pg_keeps_placement(g);
 }

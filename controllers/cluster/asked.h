@@ -46,7 +46,7 @@ struct kar_run_limits {
 struct kar_run_limits kar_asked_run_limits(const struct kar_stores *stores, const char *name)
 	__attribute__((nonnull(1)));
 /*
- * Does the queue @name bound how many members of @g, which is of others, start beyond its minimum? It, or a queue above it, has a capability,
+ * Does the queue @name bound how many members of @g, which is of others, start beyond its minimum? It, or a queue above it, has a capability, of all nodes, of a flavor or for each namespace,
  * or it is StrictFIFO, and the group can hold its word (decision 087).
  */
 bool kar_asked_bounds(const struct kar_stores *stores, const struct kar_podgroup *g, const char *name)

@@ -114,7 +114,7 @@ static void on_owner(void *arg, const struct kar_object *old, const struct kar_o
 
 static bool bounds_alike(const struct kar_queue *a, const struct kar_queue *b)
 {
-	return !a->spec.capability.n == !b->spec.capability.n &&
+	return kar_queue_has_limits(&a->spec) == kar_queue_has_limits(&b->spec) &&
 		kar_streq(a->spec.queueing_strategy, b->spec.queueing_strategy) &&
 		kar_streq(a->spec.parent, b->spec.parent) && kar_streq(a->status.parent, b->status.parent);
 }

@@ -352,6 +352,10 @@ static const struct {
 		GROUP, "\"desired\":2,\"desiredOf\":" },
 	{ "and_the_limit", "\"capability\":{\"cpu\":4}", "", NULL, "a 1 on=n1; b 2 gated; c 2 gated", GROUP,
 		"\"scalingLimit\":\"QueueCapability\",\"scalingLimitMessage\":\"member c waits: insufficient cpu: " },
+	{ "as_many_as_its_namespace_has_room_for", "\"perNamespace\":{\"capability\":{\"cpu\":4}}", "", NULL,
+		"a 1 on=n1; b 2 gated; c 2 gated", GROUP,
+		"\"scalingLimit\":\"NamespaceLimit\",\"scalingLimitMessage\":\"member c waits: insufficient cpu: 2 requested, 1 of 4 free (1 short), queue "
+		"default allows namespace ns 4, used 3\"" },
 	{ "once", "\"capability\":{\"cpu\":4}", "", "a,b", "a 1 on=n1; b 2 gated; c 2 gated", "", NULL },
 	{ "who_is_released_counts", "\"capability\":{\"cpu\":4}", "", NULL,
 		"a 1 on=n1; b 2 released; c 2 gated", GROUP, "\"desired\":2" },
