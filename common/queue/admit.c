@@ -34,13 +34,14 @@ static bool goes_first(const struct q_queue *a, const struct q_queue *b)
 	return order ? order < 0 : a->place < b->place; /* children are in the order of their names */
 }
 
-void q_race_begin(struct q_pass *p)
+void q_race_begin(struct q_pass *p, bool by_history)
 {
 	for (uint32_t i = 0; i <= p->in->snapshot->n_queues; i++) {
 		struct q_queue *q = &p->in->queues[i];
 
 		q->candidate = NULL;
 		q->dirty = true;
+		q->key_history = by_history ? q->had : 0;
 		if (!q->winners && q->n_children)
 			q->winners =
 				kar_arena_alloc(p->arena, 2 * (size_t)q->width, sizeof(struct q_queue *));
@@ -444,7 +445,7 @@ bool q_gangs(struct q_pass *p)
 	p->round.change = p->round.freed =
 		++p->round.changes; /* reservations may be others: nothing is known to fail */
 	changed = try_first(p);
-	q_race_begin(p);
+	q_race_begin(p, true);
 	begin_round(p, true);
 	while ((g = choose(p))) {
 		bool is_head = g == p->in->root->reserved;

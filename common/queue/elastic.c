@@ -167,7 +167,7 @@ void q_growth_all(struct q_pass *p)
 void q_growth_begin(struct q_pass *p, bool fitting)
 {
 	q_growth_all(p);
-	q_race_begin(p);
+	q_race_begin(p, fitting);
 	for (uint32_t i = 0; i <= p->in->snapshot->n_queues; i++)
 		p->in->queues[i].n_growing = 0;
 	for (uint32_t i = 0; i < p->plan.n_live; i++) {

@@ -326,7 +326,8 @@ bool q_hold_back(struct q_pass *p) KAR_NONNULL; /* true: there was such a group 
 bool q_spare(struct q_pass *p) KAR_NONNULL;
 
 /* --- whose turn it is (admit.c) */
-void q_race_begin(struct q_pass *p) KAR_NONNULL;
+/* @by_history: what queues have had goes before their shares, where parents say so; of GANGS and EXTRAS. */
+void q_race_begin(struct q_pass *p, bool by_history) KAR_NONNULL;
 /* The leaf has another candidate (NULL: none) that asks for @v, or its sums have changed: the keys of its path are made anew. */
 void q_race_enter(struct q_pass *p, struct q_queue *leaf, struct q_group *candidate, const int64_t *v)
 	__attribute__((nonnull(1, 2)));
@@ -337,7 +338,10 @@ bool q_may_grow(const struct q_pass *p, const struct q_group *g) KAR_NONNULL;
 bool q_waits_for_start(const struct q_pass *p, const struct q_group *g) KAR_NONNULL;
 /* Nobody is .full. */
 void q_growth_all(struct q_pass *p) KAR_NONNULL;
-/* The race begins; @fitting: without those whose next pod the cluster has no room for. */
+/*
+ * The race begins. @fitting: of EXTRAS, without those whose next pod the cluster has no room for; else of REBALANCE, which goes by shares
+ * alone, or nobody would give one to a queue that has had more.
+ */
 void q_growth_begin(struct q_pass *p, bool fitting) KAR_NONNULL;
 /* The group, or what its leaf uses, has changed. */
 void q_growth_note(struct q_pass *p, struct q_group *g) KAR_NONNULL;

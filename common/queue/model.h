@@ -74,7 +74,8 @@ struct q_queue {
 	struct q_group *reserved;    /* head of this pool (of the root: of the cluster); NULL: none */
 	struct q_group *candidate;   /* of its subtree, whose turn it is; NULL: none */
 	int64_t key_share;           /* of the candidate, see admit.c */
-	int64_t key_history;         /* what it has had by weight; 0: its parent does not go by that */
+	int64_t had;                 /* in the past, by weight; 0: its parent does not go by that */
+	int64_t key_history;         /* that, or 0 in a race that goes by shares alone, see admit.c */
 	const int64_t *want;         /* what the candidate asks for */
 	/* elastic.c: of a leaf: groups that EXTRAS may raise, as a heap */
 	struct q_group **growing;

@@ -124,7 +124,7 @@ static void read_history(const struct q_pass *p, struct q_queue *q)
 	const struct q_queue *parent = q->parent;
 	bool counts = parent->in ? parent->in->by_history : p->in->snapshot->flags.by_history;
 
-	q->key_history = counts ? q->in->history / weight_of(q) : 0;
+	q->had = counts ? q->in->history / weight_of(q) : 0;
 }
 
 static void set_state(struct q_queue *q, bool closed, bool drain)
