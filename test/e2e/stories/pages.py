@@ -18,6 +18,9 @@ OUTCOMES = {  # of the tasks of a page for which that is not so
     "torchrun": {"worker": ("run", "0s")},
     "mpi": {"worker": ("run", "0s")},
     "sweep": {"run": ("succeed", "1s")},
+    "jax": {"worker": ("run", "0s")},
+    "ray": {"head": ("succeed", "12s"), "worker": ("run", "0s")},
+    "notebook": {"server": ("run", "0s")},
     "inference": {"worker": ("run", "0s"), "server": ("run", "0s")},
 }
 UNTOLD = {  # bash without a title: commands that have tests of their own, or change the machine
@@ -116,11 +119,11 @@ def story_documented_tutorials(s):
 
 
 def story_documented_cookbook(s):
-    """docs/cookbook: torchrun that goes on with less, MPI with keys, a sweep of 200 jobs, an array job, inference beside training."""
+    """docs/cookbook: torchrun that goes on with less, MPI with keys, JAX, a Ray cluster, a sweep of 200 jobs, an array job, inference beside training, notebooks."""
     try:
-        tell_all(s, "cookbook", 5)
+        tell_all(s, "cookbook", 8)
     finally:
-        clean(s, "sweep", "serving", "training", "lab")
+        clean(s, "sweep", "serving", "training", "lab", "notebooks")
 
 
 def story_documented_moves(s):
