@@ -307,6 +307,12 @@ BUGS = [
         "	return pod->needs ? kar_needs_class_of_pod(m->p->stores, pod) : m->classes[role];", "	return pod->needs && !m->classes ? kar_needs_class_of_pod(m->p->stores, pod) : m->classes[role];"),
     Bug("extras_not_in_usage", "the status of a queue shows only what its minima have", "common/queue/results.c",
         "		to[r] = q_add(to[r], g->pods[r]);", "		to[r] = q_add(to[r], q_min(g->pods[r], g->kind->minimum[r]));"),
+    Bug("late_members_beyond_their_namespace", "members of others beyond the minimum are not bounded by what their queue allows a namespace", "controllers/cluster/asked.c",
+        "		bounds |= kar_queue_has_limits(&path[i]->spec);", "		bounds |= path[i]->spec.capability.n > 0;"),
+    Bug("namespace_has_more", "a namespace may have two cores more of a queue than that allows", QUEUE + "namespaces.c",
+        "		.limit = limit,", "		.limit = limit + 2000,"),
+    Bug("rebalance_by_history", "who has had less of the cluster keeps more pods beyond the minimums than its share", "common/queue/elastic.c",
+        "	q_race_begin(p, fitting);", "	q_race_begin(p, fitting || p->in);"),
     Bug("old_admission_believed", "a job that was edited after its admission, before its first pod, is not judged again", QUEUE + "accepted.c",
         "	return w->waits && kar_podgroup_admission_is_old(m->group, w->generation) &&", "	return !w->waits && kar_podgroup_admission_is_old(m->group, w->generation) &&"),
 ]
@@ -346,4 +352,5 @@ FOUND_BY = {bug: f"{seed} --plan 15" for bug, seed in FOUND_IN_PLAN_15.items()} 
 } | {"returning_replaced": "271331162737849 --plan 17", "requeue_lost_after_failure": "322 --plan 15"} | {
     "late_members_not_bounded": "10 --plan 18", "late_members_let_in": "10 --plan 18", "raised_minimum_created": "58 --plan 18", "edit_not_awaited": "208 --plan 18",
     "needs_of_the_template": "59 --plan 18", "old_admission_believed": "910049 --plan 18", "domain_forgotten": "9033 --plan 19",
+    "rebalance_by_history": "6065 --plan 20",
 }

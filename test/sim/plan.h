@@ -18,7 +18,7 @@
  * What plan_draw() draws now. A seed on the regression list is worth something only as long as the same plan comes of it, so what is
  * added to the drawing is left out for older versions, and draws from a stream of its own (plan_more.c).
  */
-enum { PLAN_VERSION = 19 };
+enum { PLAN_VERSION = 20 };
 
 enum {
 	PLAN_TASKS = 4,
@@ -274,10 +274,11 @@ struct plan_action {
 /* Of a queue; amounts in CPUs, PLAN_UNSET: it is not set. */
 struct plan_rights {
 	int weight, guarantee, deserved, capability;
-	bool preempts; /* preemptionPolicy: LowerPriority */
-	bool keeps;    /* reclaimable: false */
-	bool in_team;  /* its parent is PLAN_TEAM */
-	bool drains;   /* when it is closed */
+	bool preempts;        /* preemptionPolicy: LowerPriority */
+	bool keeps;           /* reclaimable: false */
+	bool in_team;         /* its parent is PLAN_TEAM */
+	bool drains;          /* when it is closed */
+	int ns_cpus, ns_jobs; /* perNamespace; 0: no limit */
 };
 #define PLAN_TEAM "team"
 
@@ -293,6 +294,8 @@ struct plan {
 	struct plan_rights rights[PLAN_QUEUES];
 	bool bounds; /* queues with capabilities, and what grows in them (plan_bounds.c) */
 	int team_deserves, team_capability; /* CPUs, or PLAN_UNSET */
+	int half_life,
+		team_half_life; /* s, of what top queues, and those of the team, have had; 0: they go by shares */
 	bool other_user;
 	bool gangs;        /* a gang scheduler places the pods */
 	bool zones;        /* nodes have labels by which jobs choose them */
@@ -354,6 +357,8 @@ void plan_draw_rights(struct plan *p) KAR_NONNULL;
 void plan_draw_bounds(struct plan *p) KAR_NONNULL;
 /* Adds what version 19 has more (plan_topology.c): jobs that must be in one zone. */
 void plan_draw_topology(struct plan *p) KAR_NONNULL;
+/* Adds what version 20 has more (plan_teams.c): limits of namespaces, and queues that go by what they have had. */
+void plan_draw_teams(struct plan *p) KAR_NONNULL;
 /* What the versions before have drawn is not done: no jobs, actions or limits; queues may have rights (plan_shares.c). */
 void plan_forget(struct plan *p) KAR_NONNULL;
 /* Makes some plans, since version 17, ones of elastic jobs alone (plan_shares.c). */

@@ -381,6 +381,8 @@ void plan_draw(struct plan *p, uint64_t seed, double hours, uint32_t fault_set, 
 		plan_draw_bounds(p);
 	if (version >= 19)
 		plan_draw_topology(p);
+	if (version >= 20)
+		plan_draw_teams(p);
 	sort(p);
 }
 

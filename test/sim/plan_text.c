@@ -192,6 +192,8 @@ static void print_rights(const struct plan *p, int queue, FILE *out)
 		plan_queue_name(queue), r->weight, r->guarantee, r->deserved, r->capability,
 		r->preempts ? ", preempts" : "", r->keeps ? ", not reclaimable" : "",
 		r->in_team ? ", in team" : "", r->drains ? ", drains" : "");
+	if (r->ns_cpus || r->ns_jobs)
+		fprintf(out, "    of each namespace: %d CPUs, %d jobs\n", r->ns_cpus, r->ns_jobs);
 }
 
 void plan_print(const struct plan *p, FILE *out)
@@ -212,8 +214,10 @@ void plan_print(const struct plan *p, FILE *out)
 			print_rights(p, q, out);
 	}
 	if (p->has_rights)
-		fprintf(out, "  queue " PLAN_TEAM ": deserved %d, capability %d\n", p->team_deserves,
-			p->team_capability);
+		fprintf(out, "  queue " PLAN_TEAM ": deserved %d, capability %d, half-life %d s\n",
+			p->team_deserves, p->team_capability, p->team_half_life);
+	if (p->half_life)
+		fprintf(out, "  half-life %d s\n", p->half_life);
 	for (size_t i = 0; i < p->n_actions; i++) {
 		if (p->actions[i].verb == PLAN_SUBMIT)
 			print_job(p, (size_t)p->actions[i].job, out);

@@ -82,6 +82,7 @@ static struct kar_settings settings_of(const struct plan *p)
 	if (p->default_times)
 		s = kar_default_settings();
 	s.recounts = true;
+	s.usage_half_life = p->half_life * KAR_SECOND;
 	return s;
 }
 

@@ -11,8 +11,8 @@
 /* Of a queue, and of those of which it is the parent. */
 struct use {
 	const struct model *l;
-	const char *queue;
-	int64_t cpu; /* thousandths */
+	const char *queue, *ns; /* NULL: of all namespaces */
+	int64_t cpu;            /* thousandths */
 };
 
 static const struct sim_value *queue_named(const struct model *l, const char *name)
@@ -61,7 +61,8 @@ static void add_pod(void *arg, const struct sim_value *pod)
 	struct use *u = arg;
 	const char *queue = is_started(pod) && !is_orphaned(u->l, pod) ? account_of(u->l, pod) : NULL;
 
-	if (queue && is_below(u->l, queue, u->queue))
+	if (queue && is_below(u->l, queue, u->queue) &&
+		(!u->ns || kar_streq(u->ns, sim_get_text(pod, "metadata", "namespace"))))
 		u->cpu += rules_requested_cpu(pod);
 }
 
@@ -114,6 +115,22 @@ static void check_queue(const struct rule *r, const struct write *w, const char 
 			w->c->user, w->c->ns, w->c->name, queue, (long long)u.cpu, (long long)most);
 }
 
+/* Of an inner queue nothing of that is drawn. */
+static void check_namespace(const struct rule *r, const struct write *w, const char *queue)
+{
+	const char *most_text =
+		sim_get_text(queue_named(w->l, queue), "spec", "perNamespace", "capability", "cpu");
+	struct use u = { .l = w->l, .queue = queue, .ns = w->c->ns };
+	int64_t most = most_text ? rules_thousandths(most_text) : INT64_MAX;
+
+	if (most_text)
+		sim_apiserver_each(w->l->server, "", "pods", add_pod, &u);
+	if (u.cpu > most)
+		model_break(w->l, r->name,
+			"%s starts pod %s/%s, and the pods of its namespace ask for %lld m of cpu of queue %s: it allows each %lld m",
+			w->c->user, w->c->ns, w->c->name, (long long)u.cpu, queue, (long long)most);
+}
+
 /* Pods that people resize may exceed it; what a manager starts comes on top of these. */
 static void check_within(const struct rule *r, const struct write *w)
 {
@@ -126,6 +143,7 @@ static void check_within(const struct rule *r, const struct write *w)
 	if (!queue || restores_minimum(w->l, w->c->new))
 		return;
 	check_queue(r, w, queue);
+	check_namespace(r, w, queue);
 	parent = sim_get_text(queue_named(w->l, queue), "spec", "parent");
 	if (parent)
 		check_queue(r, w, parent);

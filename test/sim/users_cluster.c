@@ -179,6 +179,11 @@ void users_set_rights(struct world *w, int queue, bool on)
 	set_amount(&v, "guarantee", r->guarantee);
 	set_amount(&v, "deserved", r->deserved);
 	set_amount(&v, "capability", r->capability);
+	sim_remove(&v, "spec", "perNamespace");
+	if (r->ns_cpus)
+		sim_set(&v, sim_printf("%d", r->ns_cpus), "spec", "perNamespace", "capability", "cpu");
+	if (r->ns_jobs)
+		sim_set(&v, sim_int(r->ns_jobs), "spec", "perNamespace", "maxJobs");
 	set_text(&v, "preemptionPolicy", r->preempts ? "LowerPriority" : NULL);
 	set_text(&v, "parent", r->in_team ? PLAN_TEAM : NULL);
 	sim_set(&v, sim_bool(!r->keeps), "spec", "reclaimable");
@@ -191,6 +196,8 @@ static void prepare_rights(struct world *w)
 
 	set_amount(&team, "deserved", w->plan->team_deserves);
 	set_amount(&team, "capability", w->plan->team_capability);
+	if (w->plan->team_half_life)
+		sim_set(&team, sim_int(w->plan->team_half_life), "spec", "fairness", "halfLifeSeconds");
 	users_ask(w, users_request(KAR_CREATE, &users_queues, NULL, NULL), team);
 	for (int q = 0; q < PLAN_QUEUES; q++)
 		users_set_rights(w, q, true);
