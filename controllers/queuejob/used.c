@@ -11,13 +11,15 @@ static bool holds_room(const struct kar_pod *pod)
 }
 
 /* With one of "pods", as queues count it. */
-static void add_pod(struct kar_amounts *to, const struct kar_pod *pod, int32_t times)
+static void add_times(struct kar_amounts *to, const struct kar_pod_needs *needs, int32_t times)
 {
 	const struct kar_quantity one = kar_quantity_units(times);
 
+	if (!times)
+		return;
 	kar_amounts_add(to, "pods", &one);
-	for (uint32_t i = 0; i < pod->needs->n_amounts; i++) {
-		const struct kar_sched_amount *x = &pod->needs->amounts[i];
+	for (uint32_t i = 0; i < needs->n_amounts; i++) {
+		const struct kar_sched_amount *x = &needs->amounts[i];
 		struct kar_quantity q = kar_amount_exact(x);
 
 		kar_quantity_times(&q, times);
@@ -25,14 +27,26 @@ static void add_pod(struct kar_amounts *to, const struct kar_pod *pod, int32_t t
 	}
 }
 
+/* Pods of a task share their needs, so that thousands of them cost one addition. */
 static struct kar_array allocated(const struct queuejob_reconcile *r)
 {
 	KAR_CLEANUP(kar_amounts_cleanup) struct kar_amounts all = { 0 };
+	const struct kar_pod_needs *needs = NULL;
+	int32_t n = 0;
 
 	for (size_t i = 0; i < r->f->v->n_pods; i++) {
-		if (holds_room(r->f->v->pods[i]))
-			add_pod(&all, r->f->v->pods[i], 1);
+		const struct kar_pod *pod = r->f->v->pods[i];
+
+		if (!holds_room(pod))
+			continue;
+		if (pod->needs != needs) {
+			add_times(&all, needs, n);
+			needs = pod->needs;
+			n = 0;
+		}
+		n++;
 	}
+	add_times(&all, needs, n);
 	return kar_usage_pairs(&all, r->arena);
 }
 
@@ -47,7 +61,7 @@ static struct kar_array used(const struct queuejob_reconcile *r, const struct ka
 		const struct kar_pod *pod = r->f->v->pods[i];
 
 		if (holds_room(pod) && pod->bound > was->time && r->f->second > pod->bound)
-			add_pod(&all, pod,
+			add_times(&all, pod->needs,
 				(int32_t)kar_clamp((r->f->second - pod->bound) / KAR_SECOND, 0, INT32_MAX));
 	}
 	return kar_usage_pairs(&all, r->arena);
@@ -55,9 +69,12 @@ static struct kar_array used(const struct queuejob_reconcile *r, const struct ka
 
 bool queuejob_use_has_changed(const struct queuejob_reconcile *r)
 {
-	const struct kar_array now = allocated(r);
+	struct kar_array now;
 
-	return !r->f->pods.pending && !kar_status_same_pairs(&now, &r->f->recorded->usage.allocated);
+	if (r->f->pods.pending)
+		return false;
+	now = allocated(r);
+	return !kar_status_same_pairs(&now, &r->f->recorded->usage.allocated);
 }
 
 void queuejob_record_use(struct queuejob_reconcile *r)

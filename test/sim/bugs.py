@@ -307,8 +307,6 @@ BUGS = [
         "	return pod->needs ? kar_needs_class_of_pod(m->p->stores, pod) : m->classes[role];", "	return pod->needs && !m->classes ? kar_needs_class_of_pod(m->p->stores, pod) : m->classes[role];"),
     Bug("extras_not_in_usage", "the status of a queue shows only what its minima have", "common/queue/results.c",
         "		to[r] = q_add(to[r], g->pods[r]);", "		to[r] = q_add(to[r], q_min(g->pods[r], g->kind->minimum[r]));"),
-    Bug("late_members_beyond_their_namespace", "members of others beyond the minimum are not bounded by what their queue allows a namespace", "controllers/cluster/asked.c",
-        "		bounds |= kar_queue_has_limits(&path[i]->spec);", "		bounds |= path[i]->spec.capability.n > 0;"),
     Bug("namespace_has_more", "a namespace may have two cores more of a queue than that allows", QUEUE + "namespaces.c",
         "		.limit = limit,", "		.limit = limit + 2000,"),
     Bug("rebalance_by_history", "who has had less of the cluster keeps more pods beyond the minimums than its share", "common/queue/elastic.c",
