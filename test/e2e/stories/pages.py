@@ -54,7 +54,7 @@ class Page:
         self.folder = s.cluster.dir / f"page-{s.namespace}-{self.name}"
         self.folder.mkdir()
         self.shell = Shell(s, self.folder)
-        self.search = f'export PATH="{built(s)}:$PATH"; '
+        self.search = f'export PATH="{built(s)}:{built(s).parent / "sim"}:$PATH"; '
 
     def write(self, title, text):
         ours = "kube-arbitrator.io" in text
@@ -124,6 +124,11 @@ def story_documented_cookbook(s):
         tell_all(s, "cookbook", 8)
     finally:
         clean(s, "sweep", "serving", "training", "lab", "notebooks")
+
+
+def story_documented_capacity(s):
+    """docs/operate/capacity.md: days of a cluster, with one node more and without."""
+    expect_equal(Page(s, pathlib.Path("docs/operate/capacity.md")).tell(), (2, 2), "blocks that were run, and compared")
 
 
 def story_documented_moves(s):
