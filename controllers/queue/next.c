@@ -434,9 +434,9 @@ struct kar_podgroup_status queue_next_status(struct queue_pass *p, const struct 
 		st.what_if = *qg->answer;
 	else if (!qg->question)
 		st.what_if = (struct kar_what_if){ 0 };
-	if (!admitted || !qg->admitted) {
+	if (!admitted || !qg->admitted ||
+		!st.admitted_generation) /* also of somebody's group that a job has taken over */
 		st.admitted_generation = admitted && qg->workload ? qg->workload->generation : 0;
-	}
 	if (!admitted || !qg->admitted ||
 		!qg->recorded) /* also of a group that was deleted while its job runs */
 		st.run_seconds = admitted ? queue_run_seconds(p, qg) : 0;

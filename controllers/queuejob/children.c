@@ -416,11 +416,16 @@ static void mirror_eviction(struct queuejob_reconcile *r, const struct kar_podgr
 			"admitted by queue %s", r->f->v->queue);
 }
 
-/* What its queue has admitted are not the pods that the job has to create now. */
-static bool is_edited_since(const struct queuejob_reconcile *r, const struct kar_podgroup *g)
+/*
+ * What its queue has admitted are not the pods that the job has to create now: the job was edited since, or the group was that of
+ * somebody, without pods, and no pass has looked for nodes since it is ours.
+ */
+static bool is_of_others(const struct queuejob_reconcile *r, const struct kar_podgroup *g)
 {
+	bool unseen = g->status.has_position && !g->status.admitted_generation;
+
 	return kar_queuejob_waits(r->f->seen) && !r->f->v->n_pods &&
-		kar_podgroup_admission_is_old(g, r->f->job->generation);
+		(unseen || kar_podgroup_admission_is_old(g, r->f->job->generation));
 }
 
 /* Copies from the PodGroup why the job waits, and its position. True: it is admitted. */
@@ -432,7 +437,7 @@ static bool mirror_admission(struct queuejob_reconcile *r)
 
 	if (g)
 		mirror_eviction(r, g);
-	if (g && kar_podgroup_admitted_by(g, queue) && !is_edited_since(r, g)) {
+	if (g && kar_podgroup_admitted_by(g, queue) && !is_of_others(r, g)) {
 		r->st.position = 0;
 		report_admitted(r, queue);
 		return true;

@@ -184,9 +184,46 @@ static void jobs_of_a_queue_are_woken_when_its_limit_changes(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+/* The group of a job that waits says that it is admitted: of whom does it speak? */
+static void admission_of_somebody_else_starts_no_pods(void **state)
+{
+	static const struct {
+		const char *name, *status;
+		bool starts;
+	} rows[] = {
+		{ "for this job", "\"position\":0,\"admittedGeneration\":1,", true },
+		{ "for the job before it was edited", "\"position\":0,\"admittedGeneration\":7,", false },
+		{ "for a group of somebody without pods", "\"position\":0,", false },
+		{ "by a CRD that keeps nothing of that", "", true },
+	};
+
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		char rest[512];
+		bool starts;
+
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		put_job(SPEC ",\"status\":{\"phase\":\"Pending\",\"observedGeneration\":1}");
+		put_children(false);
+		snprintf(rest, sizeof(rest),
+			",\"spec\":{\"minMember\":2,\"queue\":\"default\",\"priority\":0},\"status\":{%s\"conditions\":[{"
+			"\"type\":\"Admitted\",\"status\":\"True\",\"reason\":\"Admitted\",\"message\":\"\"}]}",
+			rows[i].status);
+		put(w.stores.podgroups, "j", "g-uid", BY_JOB, rest);
+		assert_true(sync_key());
+		assert_non_null(w.sync.plan.status);
+		starts = kar_condition_is_true(&((const struct kar_queuejob_status *)w.sync.plan.status)
+							->conditions,
+			KAR_QJ_ADMITTED);
+		if (starts != rows[i].starts)
+			fail_msg("%s: it is %s to start", rows[i].name, starts ? "about" : "not");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(admission_of_somebody_else_starts_no_pods, setup, teardown),
 		TEST(priority_counts_at_most_as_its_queue_allows),
 		TEST(priority_comes_from_the_job_its_templates_or_the_default),
 		TEST(and_as_those_above_allow),
