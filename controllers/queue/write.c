@@ -138,6 +138,14 @@ static bool has_other_condition(const struct queue_pass *p, const struct queue_g
 		(queue_unverified(p, qg, &next) && is_another(qg, &next));
 }
 
+/* A job waits for the word that the group of somebody, which it has taken over, is admitted for it. */
+static bool is_taken_over(const struct queue_group *qg, const struct kar_queue_decision *d)
+{
+	return queue_is_admitted(d) && qg->workload && qg->workload->waits &&
+		qg->group->status.placement.state == KAR_PG_STATE_NONE &&
+		!qg->group->status.admitted_generation;
+}
+
 /*
  * The recorded reason is compared with the wanted one only to know whether the status must be written; what is decided does not depend
  * on it. An admission by another queue than before is new.
@@ -153,7 +161,7 @@ bool queue_is_news(const struct queue_pass *p, const struct queue_group *qg,
 	return !c || qg->answer || has_other_condition(p, qg) || queue_ends_waiting(qg, d) ||
 		queue_renews_plan(qg, d) || queue_repairs_plan(qg, d, p->now, p->arena, &repaired) ||
 		(admitted && !qg->admitted) || d->cause || d->hold_ends_for != KAR_QUEUE_NONE ||
-		queue_is_scaled(p, qg, d) || queue_lets_in(p, qg, d) ||
+		queue_is_scaled(p, qg, d) || queue_lets_in(p, qg, d) || is_taken_over(qg, d) ||
 		c->status != (admitted ? KAR_COND_TRUE : KAR_COND_FALSE) ||
 		!(kar_streq(c->reason, kar_queue_reason_name(d->reason)) ||
 			both_wait_for_room(c->reason, d->reason)) ||

@@ -422,7 +422,8 @@ static void mirror_eviction(struct queuejob_reconcile *r, const struct kar_podgr
  */
 static bool is_of_others(const struct queuejob_reconcile *r, const struct kar_podgroup *g)
 {
-	bool unseen = g->status.has_position && !g->status.admitted_generation;
+	bool unseen = g->status.has_position && g->status.placement.state == KAR_PG_STATE_NONE &&
+		!g->status.admitted_generation;
 
 	return kar_queuejob_waits(r->f->seen) && !r->f->v->n_pods &&
 		(unseen || kar_podgroup_admission_is_old(g, r->f->job->generation));
