@@ -12,6 +12,8 @@
 #define KAR_PODGROUP_GROUP "scheduling.x-k8s.io"
 #define KAR_PODGROUP_API_VERSION KAR_PODGROUP_GROUP "/" KAR_VERSION_V1ALPHA1
 
+/* spec.managedBy of a QueueJob that we run, as without it. */
+#define KAR_MANAGED_BY_US "kube-arbitrator.io/queuejob-controller"
 #define KAR_LABEL_QUEUEJOB KAR_GROUP "/queuejob"
 /* Of a PodGroup whose spec names no queue; of its pods, and of a namespace (or as an annotation), if it has no such label either. */
 #define KAR_LABEL_QUEUE KAR_GROUP "/queue"

@@ -43,7 +43,7 @@ struct wire_after {
 
 struct wire_spec {
 	struct kar_array after; /* struct wire_after */
-	const char *queue, *scheduler_name;
+	const char *queue, *scheduler_name, *managed_by;
 	bool suspend, has_backoff_limit, has_active_deadline, has_ttl, has_freezing_window;
 	const struct kar_selector *selector;
 	struct kar_schedspec sched;
@@ -101,6 +101,7 @@ static const struct kar_field spec_fields[] = {
 	KAR_FIELD_SUB(struct wire_spec, after, "after", KAR_F_ARRAY, &after_desc),
 	KAR_FIELD(struct wire_spec, suspend, "suspend", KAR_F_BOOL),
 	KAR_FIELD(struct wire_spec, scheduler_name, "schedulerName", KAR_F_STRING),
+	KAR_FIELD(struct wire_spec, managed_by, "managedBy", KAR_F_STRING),
 	KAR_FIELD_SUB(struct wire_spec, selector, "selector", KAR_F_OBJECT_PTR, &kar_selector_desc),
 	KAR_FIELD_SUB(struct wire_spec, sched, "schedSpec", KAR_F_OBJECT, &kar_schedspec_desc),
 	KAR_FIELD_SUB(struct wire_spec, tasks, "taskSpecs", KAR_F_ARRAY, &task_desc),
@@ -268,6 +269,7 @@ static void read_spec(struct kar_queuejob *job, const struct wire_spec *w)
 		s->after = read_after(&w->after, mem);
 	s->suspend = w->suspend;
 	s->scheduler_name = kar_copy_fit(mem, w->scheduler_name, KAR_COPY_NAME);
+	s->of_others = kar_has_text(w->managed_by) && !kar_streq(w->managed_by, KAR_MANAGED_BY_US);
 	s->selector = kar_queuejob_selector_text(w->selector, job->o.name, mem);
 	s->sched = kar_schedspec_copy(&w->sched, mem);
 	s->sched.gang_groups = kar_copy_keys(mem, job->o.ns, &w->sched.gang_groups);

@@ -95,7 +95,8 @@ struct kar_queuejob_spec {
 	const char *queue;          /* NULL: it names none (controllers/cluster/asked.h) */
 	struct kar_array after;     /* struct kar_after, at most KAR_QJ_MAX_AFTER */
 	const char *scheduler_name; /* NULL: none */
-	const char *selector;       /* the effective one, as a string: "a=b,c in (d,e)" */
+	bool of_others; /* managedBy names another controller, perhaps in another cluster: nothing of it is touched */
+	const char *selector; /* the effective one, as a string: "a=b,c in (d,e)" */
 	struct kar_schedspec sched;
 	struct kar_taskspec *tasks;
 	size_t n_tasks;

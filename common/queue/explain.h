@@ -29,9 +29,9 @@ struct q_why q_why_queue(const struct q_pass *p, const struct q_ask *ask,
 	const struct q_short *s) KAR_NONNULL;
 /* What may be taken from others goes to @first, which is ahead of it in its queue. */
 const char *q_why_after(struct q_pass *p, const struct q_ask *ask, const struct q_group *first) KAR_NONNULL;
-/* A quota row that would do is held for a group ahead of it. Of groups that are alike some may be ahead of that one. */
 /* Which row of a quota, or of what a queue allows the namespace, is short; no reason: none. */
 struct q_why q_why_rows(const struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
+/* A quota row that would do is held for a group ahead of it. Of groups that are alike some may be ahead of that one. */
 struct q_why q_why_closed(const struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
 /*
  * Of a group that is not feasible (queue.md 5). INFEASIBLE only if no change of pods, cordons or readiness could cure it; else

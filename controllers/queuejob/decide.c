@@ -226,6 +226,8 @@ static void continue_first_start(struct queuejob_reconcile *r)
 
 static void decide(struct queuejob_reconcile *r)
 {
+	if (r->f->job->spec.of_others)
+		return;
 	if (r->f->job->deletion) {
 		queuejob_release_pods(r);
 		return;

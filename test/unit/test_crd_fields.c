@@ -103,6 +103,7 @@ static const struct {
 	{ "schedulingspecs.spec.scheduleTimeoutSeconds", "api/queuejob/schedulingspec.c",
 		"same_number(a->schedule_timeout_seconds" },
 
+	{ "queuejobs.spec.managedBy", QJ "decide.c", "r->f->job->spec.of_others" },
 	{ "queuejobs.spec.queue", "controllers/cluster/asked.c", "return job->spec.queue;" },
 	{ "queuejobs.spec.suspend", QJ "moves.c", "r->f->job->spec.suspend" },
 	{ "queuejobs.spec.schedulerName", "api/queuejob/queuejob_pod.c", "s->scheduler_name" },

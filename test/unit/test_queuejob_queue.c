@@ -220,9 +220,39 @@ static void admission_of_somebody_else_starts_no_pods(void **state)
 	}
 }
 
+static void job_of_another_manager_is_left_alone(void **state)
+{
+	static const struct {
+		const char *name, *managed_by, *meta;
+		bool acts;
+	} rows[] = {
+		{ "nobody is named", "", "", true },
+		{ "we are", "\"managedBy\":\"kube-arbitrator.io/queuejob-controller\",", "", true },
+		{ "another one", "\"managedBy\":\"example.com/far-away\",", "", false },
+		{ "and the job goes", "\"managedBy\":\"example.com/far-away\",",
+			",\"deletionTimestamp\":\"2026-11-21T10:00:00Z\"", false },
+	};
+
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		char rest[512], meta[128];
+
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		snprintf(meta, sizeof(meta), ",\"generation\":1%s", rows[i].meta);
+		snprintf(rest, sizeof(rest),
+			",\"spec\":{%s\"taskSpecs\":[{\"name\":\"w\",\"replicas\":2," TEMPLATE "}]}",
+			rows[i].managed_by);
+		put(w.stores.queuejobs, "j", "job-uid", meta, rest);
+		sync_key();
+		if ((w.sync.plan.n_actions || w.sync.plan.n_events || w.sync.plan.status) != rows[i].acts)
+			fail_msg("%s", rows[i].name);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(job_of_another_manager_is_left_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(admission_of_somebody_else_starts_no_pods, setup, teardown),
 		TEST(priority_counts_at_most_as_its_queue_allows),
 		TEST(priority_comes_from_the_job_its_templates_or_the_default),

@@ -4,7 +4,7 @@ import contextlib
 import json
 import time
 
-from harness import MANIFESTS, TEST_KEY, audit_time, check_lines, expect, expect_equal, queuejob, task, wait_until
+from harness import MANIFESTS, TEST_KEY, USER_AGENT, audit_time, check_lines, expect, expect_equal, queuejob, task, wait_until
 from stories.nodes import UNREAD, wait_until_alone
 
 LABEL = "kube-arbitrator.io/queuejob"
@@ -149,6 +149,17 @@ def story_queue_limits_what_each_namespace_has(s):
         s.apply(job("third", 0.1))
         status = s.wait_phase("third", "Pending", reason="NamespaceLimit", position=1)
         expect(status["message"].startswith(f"insufficient jobs: 1 requested, 0 of 2 free (1 short), queue {shared} allows namespace {s.namespace} 2"), status["message"])
+
+
+def story_job_of_another_manager_is_left_alone(s):
+    """A QueueJob that names another controller gets no status, no children and no pod, and goes when it is deleted."""
+    s.apply(queuejob("far", task("worker", 1), managedBy="example.com/far-away"))
+    s.apply(queuejob("near", task("worker", 1)))
+    s.wait_phase("near", "Running", 60, running=1)
+    expect_equal((s.status("far"), s.group("far"), s.scheduling_spec("far"), s.pods("far")), ({}, None, None, {}), "what was made of it")
+    touched = [e["verb"] for e in s.audit.events(resource="queuejobs", namespace=s.namespace, agent=USER_AGENT) if e["objectRef"].get("name") == "far"]
+    expect_equal(touched, [], "requests of the manager about it")
+    s.kubectl("delete", "qj", "far", "--timeout=10s")
 
 
 def child(s, parent, part):
