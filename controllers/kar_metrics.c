@@ -214,6 +214,8 @@ void kar_collect_objects(struct kar_metrics *m, const struct kar_stores *stores,
 		collect_seconds(m, kar_as_queue(o), now);
 		collect_over_capability(m, kar_as_queue(o));
 	}
+	kar_metric_drop_unset(m, &kar_m_kar_queue_usage_seconds_total); /* of queues that are gone */
+	kar_metric_drop_unset(m, &kar_m_kar_queue_flavor_usage_seconds_total);
 	kar_metric_clear(m, &kar_m_kar_pending_groups);
 	kar_metric_clear(m, &kar_m_kar_pending_longest_seconds);
 	for (struct kar_iter it = kar_store_all(stores->podgroups); kar_iter_next(&it, &o);)

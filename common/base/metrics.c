@@ -17,6 +17,7 @@ struct series {
 	double value;     /* of a histogram: the sum */
 	uint64_t n;       /* of a histogram: observations */
 	uint64_t *bucket; /* observations per bucket, not cumulative */
+	bool set;         /* since kar_metric_drop_unset() */
 	char labels[];    /* as they are printed: a="b",c="d" */
 };
 RB_HEAD(series_tree, series);
@@ -45,16 +46,20 @@ struct kar_metrics *kar_metrics_new(void)
 	return kar_xcalloc(1, sizeof(struct kar_metrics));
 }
 
+static void drop_one(struct family *f, struct series *s)
+{
+	RB_REMOVE(series_tree, &f->series, s);
+	free(s->bucket);
+	free(s);
+	f->n_series--;
+}
+
 static void drop_series(struct family *f)
 {
 	struct series *s;
 
-	while ((s = RB_ROOT(&f->series)) != NULL) {
-		RB_REMOVE(series_tree, &f->series, s);
-		free(s->bucket);
-		free(s);
-	}
-	f->n_series = 0;
+	while ((s = RB_ROOT(&f->series)) != NULL)
+		drop_one(f, s);
 }
 
 void kar_metrics_free(struct kar_metrics *m)
@@ -207,7 +212,10 @@ void kar_metric_raise(struct kar_metrics *m, const struct kar_metric *d, double 
 	struct series *s = m ? series_of(m, d, labels) : NULL;
 
 	assert(d->kind != KAR_HISTOGRAM);
-	if (s && value > s->value)
+	if (!s)
+		return;
+	s->set = true;
+	if (value > s->value)
 		s->value = value;
 }
 
@@ -232,6 +240,20 @@ void kar_metric_clear(struct kar_metrics *m, const struct kar_metric *d)
 {
 	if (m)
 		drop_series(find_family(m, d));
+}
+
+void kar_metric_drop_unset(struct kar_metrics *m, const struct kar_metric *d)
+{
+	struct family *f = m ? find_family(m, d) : NULL;
+	struct series *s, *next;
+
+	for (s = f ? RB_MIN(series_tree, &f->series) : NULL; s; s = next) {
+		next = RB_NEXT(series_tree, &f->series, s);
+		if (!s->set)
+			drop_one(f, s);
+		else
+			s->set = false;
+	}
 }
 
 double kar_metric_value(const struct kar_metrics *m, const struct kar_metric *d, const char *const *labels)

@@ -69,6 +69,8 @@ void kar_metric_observe(struct kar_metrics *m, const struct kar_metric *d, doubl
 	const char *const *labels) __attribute__((nonnull(2)));
 /* Forgets the series of a gauge that is set as a whole: what is not set again has no value any more. */
 void kar_metric_clear(struct kar_metrics *m, const struct kar_metric *d) __attribute__((nonnull(2)));
+/* Of a family that is only raised: forgets the series that were not since this was called last. */
+void kar_metric_drop_unset(struct kar_metrics *m, const struct kar_metric *d) __attribute__((nonnull(2)));
 /* The value of a series, of a histogram its number of observations; 0 if there is none. For tests. */
 double kar_metric_value(const struct kar_metrics *m, const struct kar_metric *d, const char *const *labels)
 	__attribute__((nonnull(2)));

@@ -12,7 +12,16 @@ queues:
 - {name: studio, spec: {deserved: {cpu: 8, nvidia.com/gpu: 8}}}
 jobs:
 - {name: works, queue: lab, duration: 5h, replicas: 8, requests: {cpu: "1"}}
-- {name: refused, queue: studio, at: 10m, duration: 5h, replicas: 2, requests: {cpu: "4", nvidia.com/gpu: "1"}}
+- name: refused
+  queue: studio
+  at: 10m
+  duration: 5h
+  spec:
+    taskSpecs:
+    - name: main
+      replicas: 2
+      template:
+        spec: {containers: [{name: main, image: "busybox:1.36", resources: {requests: {cpu: "4", nvidia.com/gpu: "1"}}}]}
 """
 
 

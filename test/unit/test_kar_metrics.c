@@ -131,6 +131,12 @@ static void objects_are_counted(void **state KAR_UNUSED)
 	assert_non_null(
 		strstr(kar_buf_cstr(&text), "kar_queue_usage{queue=\"q\",resource=\"nvidia.com/gpu\"} 0\n"));
 	assert_non_null(strstr(kar_buf_cstr(&text), "kar_queue_over_capability{queue=\"q\"} 0\n"));
+	kar_buf_clear(&text);
+	kar_store_delete(s.queues, NULL, "q", "q", 9);
+	kar_collect_objects(m, &s, NOW);
+	kar_metrics_print(m, false, &text);
+	assert_null(strstr(kar_buf_cstr(&text), "{queue=\"q\",resource")); /* nor of counters */
+	assert_null(strstr(kar_buf_cstr(&text), "{queue=\"q\",flavor"));
 	kar_buf_release(&text);
 	kar_metrics_free(m);
 	kar_stores_release(&s);
