@@ -202,7 +202,8 @@ def story_queue_goes_first_that_has_had_less(s):
 def story_status_says_what_was_used(s):
     """A job of two pods with 1.5 cpu each that runs for some seconds has used three times as many cpu seconds, and so has its queue."""
     def seconds(status):
-        return float(status.get("usage", {}).get("seconds", {}).get("cpu", "0"))
+        text = status.get("usage", {}).get("seconds", {}).get("cpu", "0")
+        return float(text[:-1]) / 1000 if text.endswith("m") else float(text)  # one of the pods may have come a second later
 
     one = task("worker", 2)
     one["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1500m"}}
