@@ -49,9 +49,8 @@ def comparable(text, namespace):
 def story_plugin_prints_what_its_document_shows(s):
     """docs/KUBECTL.md: each command of "What it prints" prints the text below it."""
     shell, command, wrong = Shell(s), None, []
-    others = [q["metadata"]["name"] for q in s.kubectl.list("queues.kube-arbitrator.io") if q["metadata"]["name"] != "default"]
-    if others:  # of stories before, which have ended: they have a right to a part
-        s.kubectl("delete", "queues.kube-arbitrator.io", *others, "--timeout=60s")
+    # Those of stories before, which have ended, have a right to a part, and default has been used: it comes again with the first job.
+    s.kubectl("delete", "queues.kube-arbitrator.io", "--all", "--timeout=60s")
     path = f'export PATH="{s.cluster.dir}/bin-{s.namespace}:$PATH"; '
     shell(f"mkdir -p {s.cluster.dir}/bin-{s.namespace} && cp {built(s)}/kubectl-qj {s.cluster.dir}/bin-{s.namespace}/")
     for language, text in blocks("docs/KUBECTL.md", "From other tools") + blocks("docs/KUBECTL.md", "What it prints"):
